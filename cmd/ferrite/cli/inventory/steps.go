@@ -83,7 +83,8 @@ func runbookTraits(s *client.Session, cmd *cobra.Command) noun.After {
 			return nil, fmt.Errorf("runbook %s is created, but has no traits: %w\n  add them with: ferrite runbook "+
 				"trait add %s %s", args[0], err, args[0], strings.Join(*traits, " "))
 		}
-		return reply, s.Client.Do(cmd.Context(), "GET", path, nil, &reply)
+		err := s.Client.Do(cmd.Context(), "GET", path, nil, &reply)
+		return reply, err
 	}
 }
 

@@ -11,16 +11,25 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// checkDriverInfo refuses keys of --driver-info that look like misspelt keys of the driver. The conductor accepts any
-// key, since a vendor's driver has keys of its own. With --force the check is left out.
-func checkDriverInfo(ctx context.Context, s *client.Session, driver string, given map[string]any) error {
+// checkDriverInfo refuses keys of --driver-info that look like misspelt keys of the driver, else of the first node's
+// driver. The conductor accepts any key, since a vendor's driver has keys of its own. With --force the check is left
+// out.
+func checkDriverInfo(ctx context.Context, s *client.Session, given map[string]any, driver string,
+	names ...string) error {
 	if len(given) == 0 || client.Forced(ctx) {
 		return nil
+	}
+	if driver == "" && len(names) > 0 {
+		var n struct{ Driver string }
+		if s.Client.Do(ctx, "GET", client.NodePath(names[0])+"?fields=driver", nil, &n) != nil {
+			return nil // the request itself reports the error
+		}
+		driver = n.Driver
 	}
 	var meanings map[string]string
 	path := nodeapi.Root + "/drivers/" + url.PathEscape(driver) + "/properties"
 	if s.Client.Do(ctx, "GET", path, nil, &meanings) != nil {
-		return nil // the request itself reports the error
+		return nil
 	}
 	known := output.Sorted(meanings)
 	for _, key := range output.Sorted(given) {
@@ -33,16 +42,4 @@ func checkDriverInfo(ctx context.Context, s *client.Session, driver string, give
 		}
 	}
 	return nil
-}
-
-// driverOf is the driver that nodes are to have: the flag's, else the first node's.
-func driverOf(ctx context.Context, s *client.Session, flag string, names []string) string {
-	if flag != "" {
-		return flag
-	}
-	var n struct{ Driver string }
-	if s.Client.Do(ctx, "GET", client.NodePath(names[0])+"?fields=driver", nil, &n) != nil {
-		return ""
-	}
-	return n.Driver
 }

@@ -19,7 +19,6 @@ import (
 )
 
 func nodeCreate(s *client.Session) *cobra.Command {
-	var driver, uuid, networkData string
 	var macs []string
 	cmd := &cobra.Command{
 		Use:   "create --driver DRIVER [--name NAME] [--driver-info KEY=VALUE]... [--port MAC]...",
@@ -31,35 +30,23 @@ itself is not touched. The next command is "ferrite node manage".`,
       --driver-info redfish_username=admin --driver-info redfish_password=secret`,
 		Args: cobra.NoArgs,
 	}
-	f := addNodeFlags(cmd)
-	cmd.Flags().StringVar(&driver, "driver", "", `hardware type; "ferrite driver list" shows them`)
-	cmd.Flags().StringVar(&uuid, "uuid", "", "UUID, generated when left out")
-	cmd.Flags().StringVar(&networkData, "network-data", "", "JSON that the ramdisk configures its network by")
+	flags := addFields(cmd, "POST")
 	cmd.Flags().StringArrayVar(&macs, "port", nil, "MAC of a network interface that it boots from; repeat it")
-	client.Must(cmd.MarkFlagRequired("driver"))
 	caution.Care{Force: caution.OfMachine}.Add(s, cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		body, err := f.body(cmd)
+		given, err := flags.Read(cmd, s)
 		if err != nil {
 			return err
 		}
+		body := given.Body(map[string]any{})
 		for _, mac := range macs { // else the node would be there, without it
 			if _, err := net.ParseMAC(mac); err != nil {
 				return fmt.Errorf("--port %q: expected a MAC address like 52:54:00:12:34:56", mac)
 			}
 		}
-		info, _ := body["driver_info"].(map[string]any)
-		if err := checkDriverInfo(cmd.Context(), s, driver, info); err != nil {
+		driver, _ := body["driver"].(string)
+		if err := checkDriverInfo(cmd.Context(), s, given.Objects["driver_info"], driver); err != nil {
 			return err
-		}
-		body["driver"] = driver
-		if uuid != "" {
-			body["uuid"] = uuid
-		}
-		if networkData != "" {
-			if body["network_data"], err = jsonFlag("network-data", networkData); err != nil {
-				return err
-			}
 		}
 		if err := checkMACs(cmd.Context(), s, macs); err != nil {
 			return err

@@ -1,18 +1,56 @@
 package node
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/noun"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
+// addFields adds the flags of node create (POST) and node set (PATCH).
+func addFields(cmd *cobra.Command, method string) noun.Flags {
+	all := []noun.Field{
+		{Name: "automated_clean", Value: false,
+			Help: "clean its disks between tenants, also against the conductor's default"},
+		{Name: "automated_clean", Flag: "no-automated-clean", Kind: noun.Not,
+			Help: "do not clean its disks between tenants"},
+		{Name: "driver", Only: "POST", Required: true, Help: `hardware type; "ferrite driver list" shows them`},
+		{Name: "driver", Only: "PATCH", Help: "hardware type"},
+		{Name: "uuid", Only: "POST", Help: "UUID, generated when left out"},
+		{Name: "network_data", Kind: noun.JSON, Help: "JSON that the ramdisk configures its network by"},
+		{Name: "instance_uuid", Only: "PATCH", Help: "UUID of the instance that it runs"},
+		{Name: "protected", Only: "PATCH", Value: false,
+			Help: "refuse undeploy, rebuild and delete; --protected=false allows them again"},
+		{Name: "protected_reason", Only: "PATCH", Help: "why it is protected"},
+		{Name: "retired", Only: "PATCH", Value: false,
+			Help: "never make it available again; --retired=false allows it"},
+	}
+	for _, of := range nodeapi.NodeFields() {
+		f := noun.Field{Name: of.Name, Flag: of.FlagName(), Help: of.Flag}
+		switch {
+		case of.Interface:
+			f.Help = strings.TrimSuffix(of.Name, "_interface") + " interface; the driver's default when left out"
+		case of.Name == "driver_info":
+			f.Kind = noun.TextPairs
+		case of.Object:
+			f.Kind = noun.Object
+		}
+		if f.Help != "" {
+			all = append(all, f)
+		}
+	}
+	flags := noun.AddFlags(cmd, method, all)
+	cmd.MarkFlagsMutuallyExclusive("automated-clean", "no-automated-clean")
+	return flags
+}
+
 func nodeSet(s *client.Session) *cobra.Command {
-	var driver, instanceUUID, networkData, protectedReason string
-	var reset, protected, retired bool
 	cmd := &cobra.Command{
 		Use:     "set NODE... [--FIELD VALUE]...",
 		Short:   "Change the record of a machine",
@@ -20,50 +58,24 @@ func nodeSet(s *client.Session) *cobra.Command {
 		Args:    cobra.MinimumNArgs(1),
 	}
 	caution.Care{Force: caution.OfMachine}.Add(s, cmd)
-	f := addNodeFlags(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&driver, "driver", "", "hardware type")
-	flags.BoolVar(&reset, "reset-interfaces", false, "with --driver: set every interface to the default of the new driver")
-	flags.StringVar(&instanceUUID, "instance-uuid", "", "UUID of the instance that it runs")
-	flags.StringVar(&networkData, "network-data", "", "JSON that the ramdisk configures its network by")
-	flags.BoolVar(&protected, "protected", false,
-		"refuse undeploy, rebuild and delete; --protected=false allows them again")
-	flags.StringVar(&protectedReason, "protected-reason", "", "why it is protected")
-	flags.BoolVar(&retired, "retired", false, "never make it available again; --retired=false allows it")
+	flags := addFields(cmd, "PATCH")
+	reset := cmd.Flags().Bool("reset-interfaces", false,
+		"with --driver: set every interface to the default of the new driver")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		ops, err := f.patch(cmd)
+		given, err := flags.Read(cmd, s)
 		if err != nil {
 			return err
 		}
-		if o := f.objects["driver_info"]; len(o.Args) > 0 {
-			info, err := output.Pairs(o.Flag, o.Args, o.Read)
-			if err != nil {
-				return err
-			}
-			of := driverOf(cmd.Context(), s, driver, args)
-			if err := checkDriverInfo(cmd.Context(), s, of, info); err != nil {
-				return err
-			}
+		ops, err := given.Patch()
+		if err != nil {
+			return err
 		}
-		add := func(given bool, field string, value any) {
-			if given {
-				ops = append(ops, nodeapi.Patch{Op: "add", Path: "/" + field, Value: value})
-			}
-		}
-		add(driver != "", "driver", driver)
-		add(instanceUUID != "", "instance_uuid", instanceUUID)
-		add(flags.Changed("protected"), "protected", protected)
-		add(protectedReason != "", "protected_reason", protectedReason)
-		add(flags.Changed("retired"), "retired", retired)
-		if networkData != "" {
-			data, err := jsonFlag("network-data", networkData)
-			if err != nil {
-				return err
-			}
-			add(true, "network_data", data)
+		driver, _ := given.Plain["driver"].(string)
+		if err := checkDriverInfo(cmd.Context(), s, given.Objects["driver_info"], driver, args...); err != nil {
+			return err
 		}
 		query := ""
-		if reset {
+		if *reset {
 			query = "?reset_interfaces=true"
 		}
 		return nodes.PatchEach(s, cmd, args, query, ops)

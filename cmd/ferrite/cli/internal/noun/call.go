@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -12,13 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/completion"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
-	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // call is a verb of a noun as a command.
@@ -44,26 +40,17 @@ func (c call) command() *cobra.Command {
 	default:
 		cmd.Args = cobra.ExactArgs(number)
 	}
-	flags := map[string]read{}
-	for _, f := range c.fields() {
-		if f.Only == "" || f.Only == v.Method {
-			flags[f.flag()] = f.add(cmd, v.Method)
-		}
-	}
+	flags := AddFlags(cmd, v.Method, c.fields())
 	if strings.Contains(v.Use, " NODE...") {
-		caution.Care{}.Add(c.Session, cmd)
+		v.Care.Add(c.Session, cmd)
 	}
 	if v.Also != nil {
 		c.also = v.Also(c.Session, cmd)
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		g := given{map[string]any{}, map[string]map[string]any{}, nil, v.Method}
-		for _, flag := range output.Sorted(flags) {
-			if cmd.Flags().Changed(flag) {
-				if err := flags[flag](cmd, c.Session, &g); err != nil {
-					return err
-				}
-			}
+		g, err := flags.Read(cmd, c.Session)
+		if err != nil {
+			return err
 		}
 		if !repeats {
 			return c.carryOut(cmd, args, g)
@@ -85,7 +72,7 @@ func (c call) fields() []Field {
 }
 
 // carryOut makes one request, and prints the answer or says that it is done.
-func (c call) carryOut(cmd *cobra.Command, args []string, g given) error {
+func (c call) carryOut(cmd *cobra.Command, args []string, g Given) error {
 	reply, err := c.request(cmd, args, g)
 	if err == nil && c.also != nil {
 		reply, err = c.also(cmd, args, reply)
@@ -104,26 +91,27 @@ func (c call) carryOut(cmd *cobra.Command, args []string, g given) error {
 }
 
 // request makes the request, and reads a list to its end.
-func (c call) request(cmd *cobra.Command, args []string, g given) (reply json.RawMessage, err error) {
+func (c call) request(cmd *cobra.Command, args []string, g Given) (reply json.RawMessage, err error) {
+	method := cmp.Or(g.method, c.verb.Method)
 	at, query, _ := strings.Cut(c.Path+filled(c.verb.Path, cmd, args, url.PathEscape), "?")
 	q, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, err
 	}
 	var body any
-	switch g.method {
+	switch method {
 	case http.MethodGet, http.MethodDelete:
-		for field, value := range g.plain {
+		for field, value := range g.Plain {
 			if text := fmt.Sprint(value); text != "" {
 				q.Set(field, text)
 			}
 		}
 	case http.MethodPatch:
-		if body, err = g.patch(); err != nil {
+		if body, err = g.Patch(); err != nil {
 			return nil, err
 		}
 	default:
-		body = g.body(cmd, args, c.verb.Body)
+		body = g.Body(c.fixed(cmd, args))
 	}
 	if c.verb.Key != "" && !strings.ContainsAny(c.verb.Key, "[{") {
 		all, err := c.Client.PagesAt(cmd.Context(), at, c.verb.Key, q, 0)
@@ -135,46 +123,24 @@ func (c call) request(cmd *cobra.Command, args []string, g given) (reply json.Ra
 	if len(q) > 0 {
 		at += "?" + q.Encode()
 	}
-	if g.method == http.MethodGet {
-		return reply, c.Client.Do(cmd.Context(), g.method, at, nil, &reply)
+	if method == http.MethodGet {
+		err = c.Client.Do(cmd.Context(), method, at, nil, &reply)
+	} else {
+		err = wait.Do(cmd.Context(), c.Session, method, at, body, &reply)
 	}
-	return reply, wait.Do(cmd.Context(), c.Session, g.method, at, body, &reply)
+	return reply, err
 }
 
-// body is the body of a request: the value of a flag for all of it, else the fields.
-func (g given) body(cmd *cobra.Command, args []string, fixed map[string]any) map[string]any {
-	if g.whole != nil {
-		return g.whole
-	}
+// fixed are the fields that a verb has without flags.
+func (c call) fixed(cmd *cobra.Command, args []string) map[string]any {
 	body := map[string]any{}
-	for field, value := range fixed {
+	for field, value := range c.verb.Body {
 		if text, ok := value.(string); ok {
 			value = filled(text, cmd, args, plainArg)
 		}
 		body[field] = value
 	}
-	maps.Copy(body, g.plain)
-	for field, object := range g.objects {
-		body[field] = object
-	}
 	return body
-}
-
-// patch is the changes that the flags ask for.
-func (g given) patch() (ops []nodeapi.Patch, err error) {
-	for _, field := range output.Sorted(g.plain) {
-		ops = append(ops, nodeapi.Patch{Op: "add", Path: "/" + field, Value: g.plain[field]})
-	}
-	for _, field := range output.Sorted(g.objects) {
-		for _, key := range output.Sorted(g.objects[field]) {
-			ops = append(ops,
-				nodeapi.Patch{Op: "add", Path: "/" + field + "/" + output.Pointer(key), Value: g.objects[field][key]})
-		}
-	}
-	if len(ops) == 0 {
-		return nil, nodes.ErrNothing
-	}
-	return ops, nil
 }
 
 func plainArg(arg string) string { return arg }

@@ -2,6 +2,8 @@ package noun
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -35,15 +37,34 @@ var OfNode = Field{Name: "node_uuid", Flag: "node", Kind: Node, Required: true, 
 
 func (f Field) flag() string { return cmp.Or(f.Flag, strings.ReplaceAll(f.Name, "_", "-")) }
 
-// read adds the value of a used flag to the values given.
-type read func(cmd *cobra.Command, s *client.Session, g *given) error
+// Flags are the flags of fields on a command.
+type Flags map[string]read
 
-// given is the values of the flags in use.
-type given struct {
-	plain   map[string]any
-	objects map[string]map[string]any // by field and key
-	whole   map[string]any
-	method  string
+// read adds the value of a used flag to the values given.
+type read func(cmd *cobra.Command, s *client.Session, g *Given) error
+
+// AddFlags adds the flags of the fields that are for a method.
+func AddFlags(cmd *cobra.Command, method string, fields []Field) Flags {
+	flags := Flags{}
+	for _, f := range fields {
+		if f.Only == "" || f.Only == method {
+			flags[f.flag()] = f.add(cmd, method)
+		}
+	}
+	return flags
+}
+
+// Read reads the flags in use.
+func (f Flags) Read(cmd *cobra.Command, s *client.Session) (g Given, err error) {
+	g = Given{map[string]any{}, map[string]map[string]any{}, nil, ""}
+	for _, flag := range output.Sorted(f) {
+		if cmd.Flags().Changed(flag) {
+			if err := f[flag](cmd, s, &g); err != nil {
+				return g, err
+			}
+		}
+	}
+	return g, nil
 }
 
 // Kind adds the flag of a field to a command, and reads it.
@@ -72,8 +93,30 @@ func (f Field) text(cmd *cobra.Command) *string {
 }
 
 func plain[T any](f Field, value *T) read {
-	return func(_ *cobra.Command, _ *client.Session, g *given) error {
-		g.plain[f.Name] = *value
+	return func(_ *cobra.Command, _ *client.Session, g *Given) error {
+		g.Plain[f.Name] = *value
+		return nil
+	}
+}
+
+// Not is a flag without a value, for false.
+func Not(cmd *cobra.Command, f Field) read {
+	is := cmd.Flags().Bool(f.flag(), false, f.Help)
+	return func(_ *cobra.Command, _ *client.Session, g *Given) error {
+		g.Plain[f.Name] = !*is
+		return nil
+	}
+}
+
+// JSON is any value, as JSON.
+func JSON(cmd *cobra.Command, f Field) read {
+	text := f.text(cmd)
+	return func(_ *cobra.Command, _ *client.Session, g *Given) error {
+		var value any
+		if err := json.Unmarshal([]byte(*text), &value); err != nil {
+			return fmt.Errorf("--%s: not JSON: %w", f.flag(), err)
+		}
+		g.Plain[f.Name] = value
 		return nil
 	}
 }
@@ -86,8 +129,8 @@ func TextPairs(cmd *cobra.Command, f Field) read { return f.pairs(cmd, output.Mo
 
 func (f Field) pairs(cmd *cobra.Command, value func(string) any) read {
 	args := cmd.Flags().StringArray(f.flag(), nil, f.Help)
-	return func(_ *cobra.Command, _ *client.Session, g *given) (err error) {
-		g.objects[f.Name], err = output.Pairs(f.flag(), *args, value)
+	return func(_ *cobra.Command, _ *client.Session, g *Given) (err error) {
+		g.Objects[f.Name], err = output.Pairs(f.flag(), *args, value)
 		return err
 	}
 }
@@ -100,14 +143,14 @@ func Texts(cmd *cobra.Command, f Field) read {
 // Objects is a list of objects: JSON, or a file.
 func Objects(cmd *cobra.Command, f Field) read {
 	text := f.text(cmd)
-	return func(_ *cobra.Command, _ *client.Session, g *given) error {
+	return func(_ *cobra.Command, _ *client.Session, g *Given) error {
 		list, err := flags.ReadList(f.flag(), *text)
 		for i, item := range list {
 			if object, ok := item.(map[string]any); ok && f.Complete != nil {
 				f.Complete(i, object)
 			}
 		}
-		g.plain[f.Name] = list
+		g.Plain[f.Name] = list
 		return err
 	}
 }
@@ -115,9 +158,9 @@ func Objects(cmd *cobra.Command, f Field) read {
 // Node is the name of a node, for its UUID.
 func Node(cmd *cobra.Command, f Field) read {
 	text := f.text(cmd)
-	return func(cmd *cobra.Command, s *client.Session, g *given) error {
+	return func(cmd *cobra.Command, s *client.Session, g *Given) error {
 		n, err := nodes.GetNode(cmd.Context(), s, *text, "uuid")
-		g.plain[f.Name] = n.UUID
+		g.Plain[f.Name] = n.UUID
 		return err
 	}
 }
@@ -125,7 +168,7 @@ func Node(cmd *cobra.Command, f Field) read {
 // Whole is the whole body: JSON, or a file.
 func Whole(cmd *cobra.Command, f Field) read {
 	text := f.text(cmd)
-	return func(_ *cobra.Command, _ *client.Session, g *given) (err error) {
+	return func(_ *cobra.Command, _ *client.Session, g *Given) (err error) {
 		g.whole, err = flags.ReadObject(f.flag(), *text)
 		return err
 	}
@@ -134,7 +177,7 @@ func Whole(cmd *cobra.Command, f Field) read {
 // Method is the method of the request.
 func Method(cmd *cobra.Command, f Field) read {
 	text := f.text(cmd)
-	return func(_ *cobra.Command, _ *client.Session, g *given) error {
+	return func(_ *cobra.Command, _ *client.Session, g *Given) error {
 		g.method = strings.ToUpper(*text)
 		return nil
 	}

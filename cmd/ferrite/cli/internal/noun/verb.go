@@ -7,6 +7,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 )
@@ -24,6 +25,7 @@ type Verb struct {
 	Columns []output.Column
 	Rows    func(reply json.RawMessage) func(table.Writer) error // nil: of Columns, or of the fields
 	Done    string                                               // without an answer; "{0}: {verb} done" when empty
+	Care    caution.Care                                         // of verbs with NODE...
 	// Also adds to the command; its result, if any, continues after the request.
 	Also func(s *client.Session, cmd *cobra.Command) After
 }

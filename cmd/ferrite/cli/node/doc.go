@@ -1,2 +1,0 @@
-// Package node is the command ferrite node: a verb a file.
-package node
