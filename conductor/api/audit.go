@@ -130,7 +130,7 @@ const auditBatch = 100
 func (h *auditResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/audit",
-			Doc: "who asked for what, one entry a line, oldest first: at most 1,000, and 8 MiB, after the id that after " +
+			Doc: "requests and their users, one entry a line, oldest first: at most 1,000, and 8 MiB, after the id that after " +
 				"names; the last page is empty; node=UUID chooses those of a node", Handle: h.list,
 			Wire: rest.Wire{Status: http.StatusOK, Query: rest.ArgumentsNamed([]string{"after", "node"}),
 				Gives: rest.FormOf(nodeapi.AuditLine{}), Media: nodeapi.MediaLines}},
@@ -139,7 +139,7 @@ func (h *auditResource) routes() []rest.Route {
 			Handle: h.pruned, Wire: rest.Returns(rest.FormOf(nodeapi.AuditPruned{}))},
 		{Method: http.MethodPost, Path: nodeapi.FerriteRoot + "/audit/pruned",
 			Doc: "delete the entries before a time, which is 30 days ago or more; the newest one of each conductor before it " +
-				"stays, and an entry says what was deleted",
+				"stays, and a new entry names the deleted ones",
 			Handle: h.prune, Wire: rest.Wire{Status: http.StatusOK,
 				Takes: rest.FormOf(struct {
 					Before string `json:"before"`

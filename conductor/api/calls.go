@@ -22,7 +22,7 @@ func (h *callResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/nodes/:node/calls",
 			Doc: "the latest requests to a machine's BMC and agent since the conductor started, the oldest first; without " +
-				"what was sent and answered",
+				"the bodies of requests and answers",
 			Handle: h.list, Wire: rest.Returns(rest.FormOf(nodeapi.Calls{}))},
 	}
 }

@@ -20,13 +20,13 @@ func (h *eraseReportResource) routes() []rest.Route {
 	const root = nodeapi.FerriteRoot
 	return []rest.Route{
 		{Method: http.MethodGet, Path: root + "/nodes/:node/erase-reports",
-			Doc:    "what was erased of a machine, the oldest first; also of a node that is no more, by its UUID",
+			Doc:    "erases of a machine, the oldest first; also of a deleted node, by its UUID",
 			Handle: h.listEraseReports, Wire: rest.Returns(rest.FormOf(nodeapi.EraseReports{}))},
 		{Method: http.MethodGet, Path: root + "/erase-reports",
-			Doc:    "what was erased of all machines, the oldest first; also of nodes that are no more",
+			Doc:    "erases of all machines, the oldest first; also of deleted nodes",
 			Handle: h.listAllEraseReports, Wire: rest.Returns(rest.FormOf(nodeapi.EraseReports{}), eraseReportArgs()...)},
 		{Method: http.MethodGet, Path: root + "/erase-reports/:report",
-			Doc: "what was erased, how, and how that was verified; signed", Handle: h.showEraseReport,
+			Doc: "one erase: its disks, methods and verification; signed", Handle: h.showEraseReport,
 			Wire: rest.Returns(rest.FormOf(nodeapi.EraseReport{}))},
 		{Method: http.MethodGet, Path: root + "/erase-key", Doc: "the public key to check erase reports with",
 			Handle: h.showEraseKey, Wire: rest.Returns(rest.FormOf(nodeapi.EraseKey{}))},

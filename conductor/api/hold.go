@@ -15,7 +15,7 @@ type holdResource struct{ access }
 func (h *holdResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: nodeapi.HoldPath,
-			Doc:    "whether this conductor was restored from a backup and acts on no machine yet, and what it would do",
+			Doc:    "whether this conductor was restored from a backup and acts on no machine yet, and its next actions",
 			Handle: h.show, Wire: rest.Returns(rest.FormOf(nodeapi.Hold{}))},
 		{Method: http.MethodPut, Path: nodeapi.HoldPath, Doc: "let a restored conductor go on, with all but some nodes",
 			Handle: h.end, Wire: rest.Wire{Status: http.StatusNoContent, Takes: rest.FormOf(nodeapi.HoldEnd{})}},

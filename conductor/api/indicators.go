@@ -21,11 +21,11 @@ func (h *indicatorResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: all, Since: 63, Doc: "the lights of the machine", Handle: h.listIndicators,
 			Wire: rest.Returns(indicatorsForm())},
-		{Method: http.MethodGet, Path: all + "/:indicator", Since: 63, Doc: "what a light shows", Handle: h.showIndicator,
+		{Method: http.MethodGet, Path: all + "/:indicator", Since: 63, Doc: "the state of a light", Handle: h.showIndicator,
 			Wire: rest.Returns(indicatorStateForm())},
 		{Method: http.MethodPut, Path: all + "/:indicator", Since: 63, Doc: "make a light show something",
 			Handle: h.setIndicator, Wire: rest.Accepts(http.StatusNoContent, indicatorStateForm())},
-		{Method: http.MethodGet, Path: all + "/:component/:indicator", Since: 63, Doc: "what a light shows",
+		{Method: http.MethodGet, Path: all + "/:component/:indicator", Since: 63, Doc: "the state of a light",
 			Handle: h.showIndicator, Wire: rest.Returns(indicatorStateForm())},
 		{Method: http.MethodPut, Path: all + "/:component/:indicator", Since: 63, Doc: "make a light show something",
 			Handle: h.setIndicator, Wire: rest.Accepts(http.StatusNoContent, indicatorStateForm())},

@@ -16,16 +16,16 @@ type managementResource struct{ access }
 // routes serves boot devices, the NMI, and the validation of interfaces.
 func (h *managementResource) routes() []rest.Route {
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/management/boot_device", Doc: "what the machine will boot from",
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/management/boot_device", Doc: "the boot device",
 			Handle: h.showBootDevice, Wire: rest.Returns(bootDeviceForm())},
-		{Method: http.MethodPut, Path: "/v1/nodes/:node/management/boot_device", Doc: "say what to boot from",
+		{Method: http.MethodPut, Path: "/v1/nodes/:node/management/boot_device", Doc: "set the boot device",
 			Handle: h.setBootDevice, Wire: rest.Accepts(http.StatusNoContent, bootDeviceForm())},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/management/boot_device/supported", Doc: "what can be booted from",
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/management/boot_device/supported", Doc: "the possible boot devices",
 			Handle: h.supportedBootDevices, Wire: rest.Returns(rest.Structure("supported_boot_devices", []string{}))},
 		{Method: http.MethodPut, Path: "/v1/nodes/:node/management/inject_nmi", Since: 29,
 			Doc: "interrupt the machine, so that its system writes a dump", Handle: h.injectNMI,
 			Wire: rest.Accepts(http.StatusNoContent, rest.ObjectForm())},
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/validate", Doc: "what is missing, by interface", Handle: h.validate,
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/validate", Doc: "missing settings, by interface", Handle: h.validate,
 			Wire: rest.Returns(rest.FormOf(map[string]nodeapi.Valid{}))},
 		{Method: http.MethodGet, Path: "/v1/nodes/validate", Doc: "the same, the node in the query", Handle: h.validateQuery,
 			Wire: rest.Returns(rest.FormOf(map[string]nodeapi.Valid{}), "node", "node_uuid")},

@@ -20,7 +20,7 @@ func (h *raidResource) routes() []rest.Route {
 		{Method: http.MethodGet, Path: "/v1/nodes/:node/states/raid", Doc: "refused: it is a field of the states",
 			Handle: writeOnly},
 		{Method: http.MethodGet, Path: "/v1/drivers/:driver/raid/logical_disk_properties", Since: 12,
-			TooOld: rest.NotAcceptable(), Doc: "what can be said of a RAID volume", Handle: h.raidProperties,
+			TooOld: rest.NotAcceptable(), Doc: "the properties of a RAID volume", Handle: h.raidProperties,
 			Wire: rest.Returns(rest.FormOf(map[string]string{}))},
 	}
 }

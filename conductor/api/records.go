@@ -21,12 +21,13 @@ type recordResource struct{ access }
 func (h *recordResource) routes() []rest.Route {
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/v1/nodes/:node/inventory", Since: 81, TooOld: unknown, Doc: "what inspection found",
+		{Method: http.MethodGet, Path: "/v1/nodes/:node/inventory", Since: 81, TooOld: unknown,
+			Doc:    "the inventory from the last inspection",
 			Handle: h.showInventory, Wire: rest.Returns(inventoryForm())},
 		{Method: http.MethodGet, Path: "/v1/nodes/:node/children", Since: 83, TooOld: unknown,
 			Doc: "the nodes that are part of a node", Handle: h.listChildren, Wire: rest.Returns(childrenForm())},
 		{Method: http.MethodGet, Path: "/v1/nodes/:node/history", Since: 78, TooOld: unknown,
-			Doc: "what has happened to a node", Handle: h.listHistory,
+			Doc: "the history of a node", Handle: h.listHistory,
 			Wire: rest.Returns(rest.PageForm("history", historyForm()), historyArgs()...)},
 		{Method: http.MethodGet, Path: "/v1/nodes/:node/history/detail", Since: 78, TooOld: unknown,
 			Doc: "the same in full, as python-ironicclient asks for it", Handle: h.listHistoryDetail,

@@ -17,7 +17,7 @@ func (h *rootResource) routes() []rest.Route {
 			"The server could not comply with the request since it is either malformed or otherwise incorrect.")
 	}
 	return []rest.Route{
-		{Method: http.MethodGet, Path: "/", Doc: "what is served here", Handle: h.discovery,
+		{Method: http.MethodGet, Path: "/", Doc: "the API and its versions", Handle: h.discovery,
 			Wire: rest.Returns(rest.FormOf(nodeapi.Discovery{}))},
 		{Method: http.MethodGet, Path: "/v1", Doc: "the resources and the microversions", Handle: h.versionRoot,
 			Wire: rest.Returns(rootForm())},

@@ -17,7 +17,7 @@ func (h *rootDeviceResource) routes() []rest.Route {
 		"properties": rest.Schema{"root_device": rest.ObjectForm()}}
 	return []rest.Route{
 		{Method: http.MethodPost, Path: nodeapi.FerriteRoot + "/nodes/:node/root-device",
-			Doc: "which disk would be installed onto, by hints or by those of the node, and why not the others; " +
+			Doc: "the disk that a deploy would write to, by hints or by the node's, and why not the others; " +
 				"nothing is changed", Handle: h.chooseRootDevice,
 			Wire: rest.Wire{Status: http.StatusOK, Takes: form, Gives: rest.FormOf(nodeapi.RootDevice{})}},
 	}

@@ -24,7 +24,7 @@ type sessionResource struct {
 func (h *sessionResource) routes() []rest.Route {
 	answer := rest.Returns(rest.FormOf(nodeapi.Session{}))
 	return []rest.Route{
-		{Method: http.MethodGet, Path: nodeapi.SessionPath, Doc: "who the caller is, and what it may do",
+		{Method: http.MethodGet, Path: nodeapi.SessionPath, Doc: "the caller and its rights",
 			Handle: h.show, Wire: answer},
 		{Method: http.MethodPost, Path: nodeapi.SessionPath,
 			Doc: "log in with a browser, by password, token or one-time link: the answer sets a cookie that holds for " +

@@ -22,7 +22,7 @@ type statusResource struct {
 func (h *statusResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: "/ferrite/v1/nodes/:node/status",
-			Doc: "what a node is doing, what it waits for, how far it is", Handle: h.showStatus,
+			Doc: "the work of a node, its progress, and the reason of a wait", Handle: h.showStatus,
 			Wire: rest.Returns(rest.FormOf(nodeapi.Status{}))},
 		{Method: http.MethodGet, Path: "/ferrite/v1/nodes/status",
 			Doc: "the status of several nodes, as in nodes=web-1,web-2", Handle: h.showStatuses,

@@ -19,7 +19,7 @@ func (h *mediaResource) routes() []rest.Route {
 	const path = "/v1/nodes/:node/vmedia"
 	unknown := nodeapi.Routing(http.StatusNotFound, "")
 	return []rest.Route{
-		{Method: http.MethodGet, Path: path, Since: 93, TooOld: unknown, Doc: "the virtual drives and what is in them",
+		{Method: http.MethodGet, Path: path, Since: 93, TooOld: unknown, Doc: "the virtual drives and their media",
 			Handle: h.listMedia, Wire: rest.Returns(rest.FormOf([]node.MediaSlot{}))},
 		{Method: http.MethodPost, Path: path, Since: 89, TooOld: unknown, Doc: "put an image into a virtual drive",
 			Handle: h.attachMedium, Wire: rest.Accepts(http.StatusNoContent, mediumForm())},

@@ -50,7 +50,7 @@ func (h *volumeResource) routes() []rest.Route {
 	rows := []rest.Route{
 		{Method: http.MethodGet, Path: "/v1/volume", Doc: "where connectors and targets are", Handle: h.showVolume,
 			Wire: rest.Returns(volumeForm())},
-		{Method: http.MethodGet, Path: ofNode, Doc: "where those of a node are", Handle: h.showNodeVolume,
+		{Method: http.MethodGet, Path: ofNode, Doc: "the links to a node's connectors and targets", Handle: h.showNodeVolume,
 			Wire: rest.Returns(volumeForm())},
 		{Method: http.MethodGet, Path: ofNode + "/connectors", Doc: "volume connectors of a node", Handle: connectors.listOf,
 			Wire: rest.Lists(connectors.fields, "connectors")},

@@ -52,12 +52,12 @@ func dataFlags(f *pflag.FlagSet) {
 	f.String("data-dir", datafolder.Default,
 		"`folder` of the database and the machines' logs; created if missing, mode 0700, locked while running")
 	f.Int("disk-reserve", 64,
-		"`MiB` of a file in --data-dir whose room a full disk gives to deletes, undeploys and their audit; 16 or more, 0 "+
-			"for none; a quarter of the disk at most")
+		"`MiB` of a file in --data-dir; when the disk is full, its room goes to deletes, undeploys and their audit; 16 or "+
+			"more, 0 for none; a quarter of the disk at most")
 	f.String("database", "",
 		"`URL` of a PostgreSQL database: postgres://user@host/name; without it, a SQLite file in --data-dir")
 	f.String("database-password-file", "",
-		"`file` with the password of --database; without it, that of the URL, or of PGPASSFILE (~/.pgpass)")
+		"`file` with the password of --database; without it, from the URL, or from PGPASSFILE (~/.pgpass)")
 	f.String("cluster-key-file", "",
 		"`file` with the key of a cluster: this conductor shares --database with others that have the same key, and one "+
 			"of them leads at a time")
@@ -67,7 +67,7 @@ func dataFlags(f *pflag.FlagSet) {
 	f.Bool("init", false,
 		"create a database and keys that --data-dir has lost; existing files stay")
 	f.Bool("check", false,
-		"read the configuration and the files that it names, say what is wrong, and end; nothing is made or opened")
+		"read the configuration and the files that it names, report faults, and end; nothing is made or opened")
 }
 
 func apiFlags(f *pflag.FlagSet) {
@@ -79,7 +79,7 @@ func apiFlags(f *pflag.FlagSet) {
 		"`file` of users with their roles, projects and tokens, made by: ferrite user set; without it, everybody in "+
 			"--htpasswd-file is an admin")
 	f.Bool("allow-anybody", false,
-		"with --auth none: accept requests from anybody who reaches --api-address, although it is not the loopback")
+		"with --auth none: accept requests from anybody that reaches --api-address, although it is not the loopback")
 	f.StringSlice("allowed-host", nil,
 		"with --auth none: `names` by which clients reach the API, beside IP addresses, localhost and the hosts of "+
 			"--advertise-url and --public-url; requests for others are refused, since a web page could have sent them")
@@ -97,7 +97,7 @@ func hardwareFlags(f *pflag.FlagSet) {
 		"`networks` (10.0.0.1/32) whose registries (oci://) and image servers may be loopback, link-local, multicast or "+
 			"this host's own addresses; they are never asked through a proxy")
 	f.StringSlice("image-allow", nil,
-		"`networks` (10.0.0.0/8) of the image servers and registries that this host calls, beside those of --registry-allow "+
+		"`networks` (10.0.0.0/8) of the image servers and registries that this host calls, beside --registry-allow "+
 			"(default: all but loopback, link-local, multicast and this host's own addresses, and the metadata of clouds)")
 	f.StringSlice("rules-allow", nil,
 		"`networks` (10.0.0.1/32) whose servers inspection rules may call (api-call) although they are loopback, link-local, "+
@@ -112,8 +112,8 @@ func hardwareFlags(f *pflag.FlagSet) {
 	f.String("image-project-limit", largestOwned,
 		"largest `size` of all named images of one project; 0: as many as have room")
 	f.StringSlice("project-limit", nil,
-		"`limits` of what the users of one project may store, as nodes=500,bytes=200M; 0: no limit of that kind (defaults: "+
-			"nodes=10000, allocations=10000, bytes=1G and those in docs/design/bounds.md)")
+		"`limits` of the records that users of one project may store, as nodes=500,bytes=200M; 0: no limit of that kind "+
+			"(defaults: nodes=10000, allocations=10000, bytes=1G and others in docs/design/bounds.md)")
 	f.String("image-cache", "0",
 		"`size` that images at http(s) URLs may take that are pulled once through this conductor, which then serves them to "+
 			"the agents; 0: each agent fetches by itself; needs --boot")
@@ -121,8 +121,8 @@ func hardwareFlags(f *pflag.FlagSet) {
 		"`folder` on this host with certificates (PEM) that nodes may name as redfish_verify_ca and agent_verify_ca; "+
 			"without it, nodes have the PEM itself, true or false")
 	f.Bool("console-log", false,
-		"keep the serial console of every machine open and put the firmware's messages into its log; without it, those of "+
-			"consoles that somebody views or that are enabled")
+		"keep the serial console of every machine open and put the firmware's messages into its log; without it, only of "+
+			"consoles that are viewed or enabled")
 }
 
 func conductorFlags(f *pflag.FlagSet) {
@@ -132,7 +132,7 @@ func conductorFlags(f *pflag.FlagSet) {
 	f.Int("events-keep", 100_000, "number of events (ferrite events) that are kept; older ones are deleted")
 	f.Duration("events-age", 7*24*time.Hour, "age at which events are deleted")
 	f.Duration("audit-keep", 0,
-		"age at which entries of the audit are deleted, 720h or more; an entry of its own proves what was there; 0: never")
+		"age at which entries of the audit are deleted, 720h or more; an entry of its own proves the deleted ones; 0: never")
 }
 
 func metricsFlags(f *pflag.FlagSet) {
@@ -145,7 +145,7 @@ func metricsFlags(f *pflag.FlagSet) {
 func urlFlags(f *pflag.FlagSet) {
 	f.String("advertise-url", "", "`URL` by which ramdisks reach the API (default: --boot-address and the API's port)")
 	f.StringSlice("trusted-proxies", nil,
-		"`networks` (10.0.0.1/32) of proxies before the API and boot HTTP: the client is the one that they name, by the PROXY "+
+		"`networks` (10.0.0.1/32) of proxies before the API and boot HTTP: they name the client, by the PROXY "+
 			"protocol, Forwarded or X-Forwarded-For")
 	f.String("public-url", "",
 		"`URL` by which clients reach the API through a proxy, for links in answers (default: the Host of each request)")

@@ -25,10 +25,10 @@ type glanceConfig struct {
 
 func glanceFlags(f *pflag.FlagSet) {
 	f.String("glance-url", "",
-		"`URL` of Glance, as in https://glance:9292, for images by UUID (default: that of the catalogue, with --auth "+
+		"`URL` of Glance, as in https://glance:9292, for images by UUID (default: from the catalogue, with --auth "+
 			"keystone); without --auth keystone it is shown no token")
 	f.String("glance-ca-file", "",
-		"PEM `file` of the authorities of Glance's certificate (default: those of --keystone-ca-file)")
+		"PEM `file` of the authorities of Glance's certificate (default: as --keystone-ca-file)")
 }
 
 // checkGlance refuses settings with which no image could be found.

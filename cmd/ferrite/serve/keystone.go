@@ -30,17 +30,17 @@ type keystoneConfig struct {
 
 func keystoneFlags(f *pflag.FlagSet) {
 	f.String("keystone-url", "", "`URL` of Keystone, as in https://keystone:5000/v3, for --auth keystone")
-	f.String("keystone-user", "ironic", "`user` of Keystone as whom the conductor checks tokens")
+	f.String("keystone-user", "ironic", "`user` of Keystone by which the conductor checks tokens")
 	f.String("keystone-password-file", "", "`file` with the password of --keystone-user, read at each login")
-	f.String("keystone-project", "service", "`project` of --keystone-user; whoever has the role service in it is an admin")
+	f.String("keystone-project", "service", "`project` of --keystone-user; a user with the role service in it is an admin")
 	f.String("keystone-domain", "Default", "`domain` of --keystone-user and --keystone-project, by name")
 	f.String("keystone-region", "", "`region` of the catalogue whose Glance, Neutron and Nova the conductor asks "+
 		"(default: the first in the catalogue)")
 	f.String("keystone-ca-file", "", "PEM `file` of the authorities of Keystone's certificate (default: the system's)")
 	f.StringSlice("keystone-admin-projects", []string{"admin"},
-		"`projects` of --keystone-domain whose admins are admins of all nodes; those of other projects of their own")
+		"`projects` of --keystone-domain whose admins are admins of all nodes; other admins only of their project's")
 	f.Bool("nova-power-notifications", true,
-		"with --auth keystone: tell Nova when the power of a machine with an instance changes (power-update)")
+		"with --auth keystone: notify Nova when the power of a machine with an instance changes (power-update)")
 	f.Duration("keystone-cache", time.Minute,
 		"how long an answer of Keystone is believed, and so how long a revoked token is still taken; at most 10m")
 }

@@ -31,13 +31,13 @@ type neutronConfig struct {
 
 func neutronFlags(f *pflag.FlagSet) {
 	f.StringSlice("neutron-networks", nil, "`networks` of OpenStack's Neutron for ramdisks, each as "+
-		"PURPOSE=NAME: provisioning and cleaning, and if they are others rescuing, servicing (default: that of "+
+		"PURPOSE=NAME: provisioning and cleaning, and if they are others rescuing, servicing (default: as "+
 		"provisioning) and inspection (default: none); nodes may then have network_interface neutron")
 	f.StringSlice("neutron-node-networks", nil, "`networks` of OpenStack's Neutron, by name or UUID, that a node may "+
 		"name for its ramdisk instead of those, as in driver_info/cleaning_network")
 	f.StringSlice("neutron-security-groups", nil, "`groups` of OpenStack's Neutron for the ports of ramdisks, each as "+
 		"PURPOSE=NAME with the purposes of --neutron-networks; several may have the same purpose (default: Neutron's own)")
-	f.String("neutron-url", "", "`URL` of a Neutron that asks for no token; without it, that of Keystone's catalogue, "+
+	f.String("neutron-url", "", "`URL` of a Neutron that asks for no token; without it, from Keystone's catalogue, "+
 		"asked as --keystone-user")
 }
 

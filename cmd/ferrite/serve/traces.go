@@ -27,9 +27,9 @@ func traceFlags(f *pflag.FlagSet) {
 		"`URL` of an OpenTelemetry collector (OTLP by HTTP, such as http://127.0.0.1:4318) that gets a trace of each "+
 			"activity; without it, none are made")
 	f.String("traces-headers-file", "",
-		"`file` of headers for --traces-endpoint, one a line as \"Name: value\", such as those of a login")
+		"`file` of headers for --traces-endpoint, one a line as \"Name: value\", such as a login's")
 	f.String("traces-ca", "",
-		"PEM `file` of authorities for --traces-endpoint (default: those of this host)")
+		"PEM `file` of authorities for --traces-endpoint (default: this host's)")
 }
 
 // check refuses a collector that could not be reached, before anything acts.
