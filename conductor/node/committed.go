@@ -9,6 +9,7 @@ type Committed struct {
 	Decided time.Time
 	User    string         // the user of the change; "" for none
 	Project string         // of that user; "" for none
+	Read    bool           // Saved was read, and nothing was written; the change is empty
 	Record  *RecordWritten // set for a write of a catalog; its change has only Events
 }
 

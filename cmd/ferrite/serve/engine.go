@@ -47,15 +47,15 @@ func (w *work) makeEngine(_ context.Context, p parts) error {
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
 		Discovery: c.discovery(w.dialled), CheckForm: driverinfo.CheckForm,
 		Proof:    c.proof(p.keys.Secrets),
-		Observer: w.counters, Live: p.sights.Wrap(w.events.Report),
-		Sights: p.sights.Recall(), Traces: w.calls,
+		Observer: w.counters, Sights: p.sights.Recall(), Traces: w.calls,
 	}
 	for _, complete := range w.configured {
 		complete(&conf)
 	}
 	w.engine = engine.New(conf)
 	w.engine.Listen(w.events)
-	w.engine.Follow(w.counters.Nodes)
+	w.engine.Listen(w.counters.Nodes)
+	w.engine.Watch(w.events.Report)
 	for _, enter := range w.made {
 		enter(w.engine)
 	}

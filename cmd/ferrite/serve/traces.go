@@ -12,7 +12,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/extras/signals/traces"
 	"github.com/ferrite-metal/ferrite/conductor/server/metrics"
-	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
 // traceConfig is the collector of traces.
@@ -63,26 +62,9 @@ func (c *traceConfig) join(w *work) error {
 	}
 	t := traces.New(traces.Config{Target: to, Conductor: w.conf.Host, Version: w.conf.release, Log: w.log})
 	w.tracer = t
-	w.made = append(w.made, func(e *engine.Engine) {
-		e.Listen(t)
-		e.Follow(t)
-	})
-	w.configured = append(w.configured, func(e *engine.Config) { e.Live = tracedBy(t, e.Live) })
+	w.made = append(w.made, func(e *engine.Engine) { e.Listen(t); e.Watch(t.Seen) })
 	w.measured = append(w.measured, func(m *metrics.Config) { m.Traces = t.Counts })
 	w.served = append(w.served, func(o *api.Options) { o.Follow = t.Follow })
 	w.lasting = append(w.lasting, t.Run)
 	return nil
-}
-
-// tracedBy has a tracer see passing stages and progress, too.
-func tracedBy(t *traces.Tracer, happened func(string, *engine.BootStage, *agentapi.Progress),
-) func(string, *engine.BootStage, *agentapi.Progress) {
-	return func(uuid string, stage *engine.BootStage, progress *agentapi.Progress) {
-		happened(uuid, stage, progress)
-		if stage != nil {
-			t.Staged(uuid, stage.Name, stage.Detail, stage.At)
-			return
-		}
-		t.Progressed(uuid, *progress)
-	}
 }

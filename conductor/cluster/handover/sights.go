@@ -37,11 +37,11 @@ func NewSights(db *store.Database, log *slog.Logger) *Sights {
 	return &Sights{db: db, log: log, wake: make(chan struct{}, 1), dirty: map[string]bool{}}
 }
 
-// SetEngine sets the engine that makes the sights. It comes before Run, and after New, because the engine is made with
-// its observers.
+// SetEngine sets the engine that makes the sights, before both run.
 func (s *Sights) SetEngine(e *engine.Engine) {
 	if s != nil {
 		s.engine = e
+		e.Watch(s.seen)
 	}
 }
 
@@ -62,22 +62,15 @@ func (s *Sights) Recall() func(context.Context, string) (engine.Sight, error) {
 	}
 }
 
-// Wrap returns an engine's Live that calls next, and has the sight of the node written.
-func (s *Sights) Wrap(next func(string, *engine.BootStage, *agentapi.Progress),
-) func(string, *engine.BootStage, *agentapi.Progress) {
-	if s == nil {
-		return next
-	}
-	return func(uuid string, stage *engine.BootStage, p *agentapi.Progress) {
-		next(uuid, stage, p)
-		s.mu.Lock()
-		s.dirty[uuid] = s.dirty[uuid] || stage != nil
-		s.mu.Unlock()
-		if stage != nil {
-			select {
-			case s.wake <- struct{}{}:
-			default: // it will look
-			}
+// seen has the sight of a node written.
+func (s *Sights) seen(uuid string, stage *engine.BootStage, _ *agentapi.Progress) {
+	s.mu.Lock()
+	s.dirty[uuid] = s.dirty[uuid] || stage != nil
+	s.mu.Unlock()
+	if stage != nil {
+		select {
+		case s.wake <- struct{}{}:
+		default: // it will look
 		}
 	}
 }

@@ -20,8 +20,7 @@ func sightTerm(t *testing.T, rows *store.Members, address, name string) (*store.
 	db, _ := logTerm(t, rows, address, name)
 	s := NewSights(db, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	group := ""
-	e := engine.New(engine.Config{Store: db, Group: &group, Log: slog.New(slog.DiscardHandler), Sights: s.Recall(),
-		Live: s.Wrap(func(string, *engine.BootStage, *agentapi.Progress) {})})
+	e := engine.New(engine.Config{Store: db, Group: &group, Log: slog.New(slog.DiscardHandler), Sights: s.Recall()})
 	s.SetEngine(e)
 	ctx, end := context.WithCancel(t.Context())
 	over := make(chan struct{})

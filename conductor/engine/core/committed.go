@@ -7,11 +7,13 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/engine/lanes"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
 // Listener is called for every change after it is stored, and for the writes of catalogs. The goroutine that has
 // written calls it, so it must not wait. Changes of one node may come in another order than they were stored: the later
-// change has the higher Saved.Revision.
+// change has the higher Saved.Revision. A node that this process reads without having written it comes as a Committed
+// with Read: at the start, and after a write of unknown outcome.
 type Listener interface {
 	Committed(ctx context.Context, c *node.Committed)
 }
@@ -25,7 +27,7 @@ func (f ListenerFunc) Committed(ctx context.Context, c *node.Committed) { f(ctx,
 // EachNode returns a listener that calls changed with each written node. Of a deleted node only the UUID is set.
 func EachNode(changed func(n node.Node)) Listener {
 	return ListenerFunc(func(_ context.Context, c *node.Committed) {
-		if c.Saved.UUID != "" {
+		if c.Saved.UUID != "" && !c.Read {
 			changed(c.Saved)
 		}
 	})
@@ -57,34 +59,17 @@ func (e *Core) Listen(l Listener) {
 // Run.
 func (e *Core) ListenLast(l Listener) { e.listeners = append(e.listeners, l) }
 
+// Watch adds a receiver of events that are not stored: a boot stage of a node's machine, or the progress of its step.
+// seen must not wait. Call Watch before Run.
+func (e *Core) Watch(seen func(uuid string, stage *BootStage, progress *agentapi.Progress)) {
+	e.watchers = append(e.watchers, seen)
+}
+
 // committed calls the listeners in order.
 func (e *Core) committed(ctx context.Context, c *node.Committed) {
 	for _, l := range e.listeners {
 		l.Committed(ctx, c)
 	}
-}
-
-// Follower keeps something of each node. It must not wait.
-type Follower interface {
-	// Saved gets a node as it was written; isNew says that it was inserted.
-	Saved(n node.Node, isNew bool)
-	// Read gets a node that this process reads for the first time.
-	Read(n node.Node)
-	// Deleted gets the UUID of a node that is gone.
-	Deleted(uuid string)
-}
-
-// Follow adds a follower, which listens, before Run.
-func (e *Core) Follow(f Follower) {
-	e.followers = append(e.followers, f)
-	e.Listen(ListenerFunc(func(_ context.Context, c *node.Committed) {
-		if c.Delete != "" {
-			f.Deleted(c.Delete)
-		}
-		if c.Wrote() {
-			f.Saved(c.Saved, c.Insert != nil)
-		}
-	}))
 }
 
 // logMoves writes one line for each change of state.

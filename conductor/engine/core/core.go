@@ -50,9 +50,6 @@ type Config struct {
 	Observer Observer // nil: none
 	Traces   Tracer   // nil: none
 
-	// Live receives events that are not stored: a boot stage, or the progress of a step. It must not wait. Nil: no
-	// receiver.
-	Live func(uuid string, stage *BootStage, progress *agentapi.Progress)
 	// Sights returns the boot stages and progress that earlier conductors saw of a node's machine. Nil: nothing.
 	Sights func(ctx context.Context, uuid string) (Sight, error)
 
@@ -89,9 +86,9 @@ type Core struct {
 	large *semaphore.Weighted // largeNodes
 
 	Memory    memory
-	followers []Follower
 	listeners []Listener // in their order
 	listened  int        // where Listen inserts
+	watchers  []func(uuid string, stage *BootStage, progress *agentapi.Progress)
 	turns     turns
 	wakeRun   chan struct{}
 	wakeDue   chan struct{}
@@ -135,11 +132,16 @@ func New(c Config) *Core {
 	}
 	stop, halt := context.WithCancel(context.Background())
 	e := &Core{
-		Config: c, Started: c.Now(), stop: stop, halt: halt, Memory: newMemory(c.Live),
+		Config: c, Started: c.Now(), stop: stop, halt: halt,
 		turns:   turns{lanes: lanes.New(c.Workers)},
 		large:   semaphore.NewWeighted(largeNodes),
 		resumed: make(chan struct{}), wakeRun: make(chan struct{}, 1), wakeDue: make(chan struct{}, 1),
 	}
+	e.Memory = newMemory(func(uuid string, stage *BootStage, progress *agentapi.Progress) {
+		for _, seen := range e.watchers {
+			seen(uuid, stage, progress)
+		}
+	})
 	e.ownListeners()
 	return e
 }

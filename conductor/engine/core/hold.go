@@ -52,8 +52,8 @@ func (e *Core) heldStill(ctx context.Context) bool {
 	if err := e.goOn(ctx); err != nil && ctx.Err() == nil {
 		e.Log.Error("nodes that wait were not given their time again", "err", err)
 	}
-	for _, f := range e.followers {
-		if r, ok := f.(interface{ Resumed(ctx context.Context) }); ok {
+	for _, l := range e.listeners {
+		if r, ok := l.(interface{ Resumed(ctx context.Context) }); ok {
 			r.Resumed(ctx)
 		}
 	}

@@ -23,9 +23,6 @@ type memory struct {
 }
 
 func newMemory(live func(string, *BootStage, *agentapi.Progress)) memory {
-	if live == nil {
-		live = func(string, *BootStage, *agentapi.Progress) {}
-	}
 	return memory{live: live, nodes: map[string]*remembered{}, states: map[owned]int{}}
 }
 

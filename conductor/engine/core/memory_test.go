@@ -14,7 +14,7 @@ import (
 // heels of an outcome, and the outcome second. The debt must be right anyway,
 // and the heartbeat that waited for its end must be heard.
 func TestEffectIsNotedOutOfOrder(t *testing.T) {
-	m := newMemory(nil)
+	m := newMemory(func(string, *BootStage, *agentapi.Progress) {})
 	save := func(rev int64, d effectChange) *agentapi.Heartbeat {
 		return m.saved(node.Node{UUID: "n", Revision: rev, ProvisionState: node.CleanWait, Run: &node.Run{},
 			Agent: node.Agent{Token: "t", URL: "u"}}, d)
@@ -52,7 +52,7 @@ func TestCreatedAgainIsForgotten(t *testing.T) {
 // TestETA: the remaining time of a step is shown as long as it is meaningful.
 func TestETA(t *testing.T) {
 	for total, want := range map[int64]time.Duration{100: 98 * time.Second, 2: 0, 1: 0, 0: 0, math.MaxInt64: 0} {
-		m := newMemory(nil)
+		m := newMemory(func(string, *BootStage, *agentapi.Progress) {})
 		m.Report("n", agentapi.Progress{Step: "s", Done: 1, Total: total}, time.Unix(0, 0))
 		m.Report("n", agentapi.Progress{Step: "s", Done: 2, Total: total}, time.Unix(1, 0))
 		var s Status

@@ -81,7 +81,7 @@ func (e *Core) underWay(ctx context.Context) (restarts []string, err error) {
 			return nil, err
 		}
 		for _, n := range nodes {
-			e.rememberAs(n, busy[n.UUID])
+			e.rememberAs(ctx, n, busy[n.UUID])
 			if plan.Restarts(n, busy[n.UUID]) {
 				restarts = append(restarts, n.UUID)
 			}
@@ -96,15 +96,13 @@ func (e *Core) Remember(ctx context.Context, n node.Node) error {
 	if err != nil {
 		return fmt.Errorf("effects of node %s: %w", n.UUID, err)
 	}
-	e.rememberAs(n, pending != nil)
+	e.rememberAs(ctx, n, pending != nil)
 	return nil
 }
 
 // rememberAs is remember, of a node of which it is known whether it has a pending effect.
-func (e *Core) rememberAs(n node.Node, busy bool) {
-	for _, f := range e.followers {
-		f.Read(n)
-	}
+func (e *Core) rememberAs(ctx context.Context, n node.Node, busy bool) {
+	e.committed(ctx, &node.Committed{Change: &node.Change{}, Saved: n, Read: true})
 	d := effectEnded
 	if busy {
 		d = effectAdded

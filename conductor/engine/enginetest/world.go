@@ -168,16 +168,9 @@ func (w *World) traced(c *core.Config) *engine.Engine {
 	}
 	t := w.Tracer()
 	c.Traces = t
-	c.Live = func(uuid string, stage *core.BootStage, p *agentapi.Progress) {
-		if stage != nil {
-			t.Staged(uuid, stage.Name, stage.Detail, stage.At)
-			return
-		}
-		t.Progressed(uuid, *p)
-	}
 	e := engine.New(*c)
 	e.Listen(t)
-	e.Follow(t)
+	e.Watch(t.Seen)
 	return e
 }
 

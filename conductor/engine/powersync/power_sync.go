@@ -21,30 +21,28 @@ type Sync struct {
 	wakeRead chan struct{}
 }
 
-// New makes a PowerSync that follows the writes of a core.
+// New makes a Sync that listens to a core.
 func New(c *core.Core) *Sync {
 	p := &Sync{Core: c, schedule: newSchedule(c.PowerWorkers), wakeRead: make(chan struct{}, 1),
 		sensors: newReports(), held: heldReadings{last: map[string]core.PowerReading{}}}
-	c.Follow(p)
+	c.Listen(p)
 	c.LastRead, c.PowerNow = p.schedule.lastRead, p.held.of
 	return p
 }
 
-// Saved gives a node that was written its turn.
-func (e *Sync) Saved(n node.Node, isNew bool) {
-	if isNew {
-		e.schedule.forget(n.UUID) // of a deleted node that had the same UUID
+// Committed gives a written node its turn, and takes it from a deleted one. At the start scheduleAll gives all stored
+// nodes their turn.
+func (e *Sync) Committed(_ context.Context, c *node.Committed) {
+	if c.Insert != nil {
+		e.schedule.forget(c.Saved.UUID) // of a deleted node that had the same UUID
 	}
-	e.schedulePower(n)
-}
-
-// Read does nothing: scheduleAll gives all stored nodes their turn.
-func (e *Sync) Read(node.Node) {}
-
-// Deleted takes a node's turn away.
-func (e *Sync) Deleted(uuid string) {
-	e.schedule.forget(uuid)
-	e.sensors.forget(uuid)
+	if c.Delete != "" {
+		e.schedule.forget(c.Delete)
+		e.sensors.forget(c.Delete)
+	}
+	if c.Wrote() {
+		e.schedulePower(c.Saved)
+	}
 }
 
 // readPause is the shortest sleep of the power sync. The turns that come due meanwhile are read from the store

@@ -119,10 +119,20 @@ func (m *machines) doubt(uuid string) bool {
 	return true
 }
 
-// Saved notes a node as it was saved; made is true for a new node. Saves may be noted in another order than they were
+// Committed brings the index up to a change.
+func (m *machines) Committed(_ context.Context, c *node.Committed) {
+	if c.Delete != "" {
+		m.deleted(c.Delete)
+	}
+	if c.Wrote() || c.Read {
+		m.saved(c.Saved, c.Insert != nil)
+	}
+}
+
+// saved notes a node as it was saved; made is true for a new node. Saves may be noted in another order than they were
 // made. A save of an unknown node may be late, after its deletion, or early, before its creation is noted. Only the
 // store knows: the next call reads the node.
-func (m *machines) Saved(n node.Node, made bool) {
+func (m *machines) saved(n node.Node, made bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	is, known := m.nodes[n.UUID]
@@ -136,11 +146,8 @@ func (m *machines) Saved(n node.Node, made bool) {
 	}
 }
 
-// Read notes a node that was read for the first time.
-func (m *machines) Read(n node.Node) { m.Saved(n, false) }
-
-// Deleted notes that a node is gone.
-func (m *machines) Deleted(uuid string) {
+// deleted notes that a node is gone.
+func (m *machines) deleted(uuid string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.doubt(uuid) {

@@ -53,7 +53,7 @@ func TestSavesNotedOutOfOrder(t *testing.T) {
 	}
 	const a, b = "1be26c0b-03f2-4d2e-ae87-c02d7f33c123", "2be26c0b-03f2-4d2e-ae87-c02d7f33c123"
 	is("at first", 0)
-	m.Saved(commit(node.Change{Insert: stranger(a, "10.0.0.1")}), true)
+	m.saved(commit(node.Change{Insert: stranger(a, "10.0.0.1")}), true)
 	is("one is made", 1, "10.0.0.1")
 	n, err := store.Node(ctx, a)
 	if err != nil {
@@ -61,16 +61,16 @@ func TestSavesNotedOutOfOrder(t *testing.T) {
 	}
 	late := commit(node.Change{Save: &n})
 	commit(node.Change{Delete: a})
-	m.Deleted(a)
-	m.Saved(late, false)
+	m.deleted(a)
+	m.saved(late, false)
 	is("a late save", 0)
 
 	early := commit(node.Change{Insert: stranger(b, "10.0.0.2")})
 	moved := early.Clone()
 	moved.DriverInfo = map[string]any{"ipmi_address": "10.0.0.3"}
-	m.Saved(commit(node.Change{Save: &moved}), false)
+	m.saved(commit(node.Change{Save: &moved}), false)
 	is("an early save", 1, "10.0.0.3")
-	m.Saved(early, true)
+	m.saved(early, true)
 	is("the making", 1, "10.0.0.3")
 }
 
@@ -123,13 +123,13 @@ func TestSavesAmidReading(t *testing.T) {
 		if n, err = store.Commit(ctx, node.Change{Save: &n}); err != nil {
 			t.Fatal(err)
 		}
-		m.Saved(n, false)
+		m.saved(n, false)
 	}
 	remove := func(i int) {
 		if _, err := store.Commit(ctx, node.Change{Delete: uuid(i)}); err != nil {
 			t.Fatal(err)
 		}
-		m.Deleted(uuid(i))
+		m.deleted(uuid(i))
 	}
 	store.meanwhile = func() { // after the first page
 		move(0, "10.9.0.1")
@@ -165,8 +165,8 @@ func TestSavesAmidReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Deleted(uuid(3)) // of an earlier node of this UUID, noted late
-	m.Saved(n, false)
+	m.deleted(uuid(3)) // of an earlier node of this UUID, noted late
+	m.saved(n, false)
 	store.meanwhile = func() { remove(3) } // while it is read
 	fill()
 	is(at(3))

@@ -41,7 +41,7 @@ type Ramdisks struct {
 // New makes the answers for agents beside a core.
 func New(c *core.Core) *Ramdisks {
 	r := &Ramdisks{Core: c}
-	c.Follow(&r.machines)
+	c.Listen(&r.machines)
 	c.SameSystem = r.nodesOfSystem
 	return r
 }

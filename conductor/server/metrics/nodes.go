@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"context"
 	"maps"
 	"sync"
 	"time"
@@ -50,6 +51,18 @@ func newNodes(now func() time.Time) *Nodes {
 			Buckets: []float64{1, 5, 15, 60, 300, 900, 3600, 14400, 86400}}, []string{"state"}),
 		moves: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ferrite_node_transitions_total",
 			Help: "Changes of the provision state as they were saved."}, []string{"from", "to"}),
+	}
+}
+
+// Committed takes note of a change.
+func (n *Nodes) Committed(_ context.Context, c *node.Committed) {
+	switch {
+	case c.Delete != "":
+		n.Deleted(c.Delete)
+	case c.Read:
+		n.Read(c.Saved)
+	case c.Wrote():
+		n.Saved(c.Saved, c.Insert != nil)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
@@ -21,6 +22,15 @@ type stage struct {
 
 // arrived are the stages in which nothing is waited for any longer.
 var arrived = map[string]bool{"heartbeat": true, "inspection data": true}
+
+// Seen takes a boot stage of a node's machine, or the progress of its step.
+func (t *Tracer) Seen(uuid string, stage *core.BootStage, progress *agentapi.Progress) {
+	if stage != nil {
+		t.Staged(uuid, stage.Name, stage.Detail, stage.At)
+		return
+	}
+	t.Progressed(uuid, *progress)
+}
 
 // Staged records a boot stage of a node. A stage lasts until the next, or until the activity ends.
 func (t *Tracer) Staged(uuid, name, detail string, at time.Time) {

@@ -10,16 +10,19 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Committed takes a change that was committed with ctx.
+// Committed takes a change that was committed with ctx. It goes on with the activity of a node that an earlier process
+// has begun, and forgets a deleted node.
 func (t *Tracer) Committed(ctx context.Context, c *node.Committed) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.nodes, c.Delete)
+	saved, now, a := c.Saved, t.now(), t.nodes[c.Saved.UUID]
+	if c.Read && a == nil {
+		t.adopt(&saved)
+	}
 	if !c.Wrote() {
 		return
 	}
-	saved := c.Saved
-	now := t.now()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	a := t.nodes[saved.UUID]
 	if a == nil && c.Was != nil {
 		a = t.adopt(c.Was)
 	}

@@ -10,8 +10,6 @@ import (
 	sdkresource "go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
-
-	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // Config has the settings and dependencies of a Tracer.
@@ -71,22 +69,3 @@ func (t *Tracer) leave() {
 
 // Counts are how many spans a collector has taken, and how many were dropped.
 func (t *Tracer) Counts() (sent, dropped uint64) { return t.queue.sent.Load(), t.queue.dropped.Load() }
-
-// Saved does nothing: Committed gets more.
-func (t *Tracer) Saved(node.Node, bool) {}
-
-// Read goes on with the activity of a node that an earlier process has begun.
-func (t *Tracer) Read(n node.Node) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.nodes[n.UUID] == nil {
-		t.adopt(&n)
-	}
-}
-
-// Deleted forgets a node.
-func (t *Tracer) Deleted(uuid string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.nodes, uuid)
-}

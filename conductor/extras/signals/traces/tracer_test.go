@@ -55,11 +55,16 @@ func decided(ctx context.Context, tr *traces.Tracer, c *node.Change, saved node.
 	tr.Committed(ctx, &node.Committed{Change: c, Saved: saved, Decided: at, User: user, Project: project})
 }
 
+// read is a node that this process finds under way.
+func read(tr *traces.Tracer, n node.Node) {
+	tr.Committed(context.Background(), &node.Committed{Change: &node.Change{}, Saved: n, Read: true})
+}
+
 // TestExchanges: calls to BMC and agent are below their effect, with method, path and status, and nothing secret.
 func TestExchanges(t *testing.T) {
 	n := writing(time.Now())
 	spans := collected(t, func(tr *traces.Tracer) {
-		tr.Read(n)
+		read(tr, n)
 		ctx, end := tr.Working(context.Background(), n, node.Effect{Node: uuid, Name: "power.power_on", Attempt: 2})
 		for _, e := range []exchange.Exchange{
 			{Protocol: exchange.Redfish, Name: "POST /redfish/v1/Systems/1", Method: "POST", Path: "/redfish/v1/Systems/1",
@@ -117,7 +122,7 @@ func TestAgentClock(t *testing.T) {
 			n := writing(now.Add(-10 * time.Second))
 			n.Run.StepSince = now.Add(-9 * time.Second)
 			spans := collected(t, func(tr *traces.Tracer) {
-				tr.Read(n)
+				read(tr, n)
 				_, end := tr.Working(context.Background(), n, node.Effect{Node: uuid, Name: "agent.poll"})
 				end(agentapi.Result{ID: "1", Name: "execute_deploy_step", Status: agentapi.Failed, Began: tc.began, Ended: tc.ended,
 					Error: agentapi.NewCommandError("ImageWriteError", "disk full", "")}, nil)
@@ -145,7 +150,7 @@ func TestAgentBegins(t *testing.T) {
 	n := writing(time.Now())
 	var answered time.Time
 	spans := collected(t, func(tr *traces.Tracer) {
-		tr.Read(n)
+		read(tr, n)
 		_, end := tr.Working(context.Background(), n, node.Effect{Node: uuid, Name: "agent.execute_step"})
 		end(agentapi.Result{ID: "1", Status: agentapi.Running}, nil)
 		answered = time.Now()
@@ -179,7 +184,7 @@ func TestHostileNames(t *testing.T) {
 	n.Name, n.ConductorGroup, n.Driver = long, long, long
 	n.Run.Steps[0] = node.Step{Interface: long, Step: long, InBand: true, From: long}
 	spans := collected(t, func(tr *traces.Tracer) {
-		tr.Read(n)
+		read(tr, n)
 		tr.Staged(uuid, long, long, time.Now())
 		for range 500 {
 			tr.Progressed(uuid, agentapi.Progress{Step: long, Stage: long, Done: -1, Total: -1})
@@ -290,8 +295,8 @@ func TestEarlyEffect(t *testing.T) {
 func TestDeleted(t *testing.T) {
 	n := writing(time.Now())
 	if spans := collected(t, func(tr *traces.Tracer) {
-		tr.Read(n)
-		tr.Deleted(uuid)
+		read(tr, n)
+		tr.Committed(context.Background(), &node.Committed{Change: &node.Change{Delete: uuid}})
 		tr.Staged(uuid, "dhcp offer", "", time.Now())
 		tr.Progressed(uuid, agentapi.Progress{})
 	}); len(spans) > 0 {
