@@ -22,11 +22,7 @@ func (h *confirmResource) confirm(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	args, err := c.Args(nodeapi.BodyLimit, "confirmed")
-	if err != nil {
-		return err
-	}
-	text, err := args.Need("confirmed")
+	text, _, err := c.Need(nodeapi.BodyLimit, "confirmed")
 	if err != nil {
 		return err
 	}

@@ -28,11 +28,7 @@ func (h *firmwareModeResource) setBootMode(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	args, err := c.Args(nodeapi.BodyLimit, "target")
-	if err != nil {
-		return err
-	}
-	mode, err := args.Need("target")
+	mode, args, err := c.Need(nodeapi.BodyLimit, "target")
 	if err != nil {
 		return err
 	}

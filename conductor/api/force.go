@@ -8,23 +8,17 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// Hosts keeps the documents that nodes are made of. Its answers are *node.Refusal for a request that needs the
-// header X-Ferrite-Force.
+// Hosts keeps the documents that nodes are made of.
 type Hosts interface {
+	// RefuseVerb returns a *node.Refusal for a request that needs the header X-Ferrite-Force. plan.Forget stands for the
+	// deletion of the node's record.
 	RefuseVerb(ctx context.Context, n node.Node, r plan.Request) error
-	RefuseForget(ctx context.Context, n node.Node) error
 }
 
-// noHosts is a conductor without documents.
-type noHosts struct{}
-
-func (noHosts) RefuseVerb(context.Context, node.Node, plan.Request) error { return nil }
-func (noHosts) RefuseForget(context.Context, node.Node) error             { return nil }
-
-// unlessForced calls refuse, unless the request is forced.
-func unlessForced(c *rest.Call, refuse func(ctx context.Context) error) error {
-	if c.Forced {
+// refuseUnforced refuses a request that the node's host does not allow, unless it is forced.
+func (h *access) refuseUnforced(c *rest.Call, n node.Node, r plan.Request) error {
+	if c.Forced || h.hosts == nil {
 		return nil
 	}
-	return refuse(c.Request().Context())
+	return h.hosts.RefuseVerb(c.Request().Context(), n, r)
 }

@@ -18,14 +18,7 @@ import (
 type oneHost struct{}
 
 func (oneHost) RefuseVerb(_ context.Context, n node.Node, r plan.Request) error {
-	if n.Name == "hosted" && r.Verb == node.Delete {
-		return node.Refuse(node.Conflict, "it is the host's")
-	}
-	return nil
-}
-
-func (oneHost) RefuseForget(_ context.Context, n node.Node) error {
-	if n.Name == "hosted" {
+	if n.Name == "hosted" && (r.Verb == node.Delete || r.Verb == plan.Forget) {
 		return node.Refuse(node.Conflict, "it is the host's")
 	}
 	return nil

@@ -95,11 +95,7 @@ func (h *indicatorResource) setIndicator(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	args, err := c.Args(nodeapi.BodyLimit, "state")
-	if err != nil {
-		return err
-	}
-	state, err := args.Need("state")
+	state, _, err := c.Need(nodeapi.BodyLimit, "state")
 	if err != nil {
 		return err
 	}

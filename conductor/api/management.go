@@ -58,11 +58,7 @@ func (h *managementResource) setBootDevice(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	args, err := c.Args(nodeapi.BodyLimit, "boot_device", "persistent")
-	if err != nil {
-		return err
-	}
-	device, err := args.Need("boot_device")
+	device, args, err := c.Need(nodeapi.BodyLimit, "boot_device", "persistent")
 	if err != nil {
 		return err
 	}

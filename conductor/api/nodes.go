@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -265,7 +265,7 @@ func (h *nodeResource) deleteNode(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := unlessForced(c, func(ctx context.Context) error { return h.hosts.RefuseForget(ctx, n) }); err != nil {
+	if err := h.refuseUnforced(c, n, plan.Request{Verb: plan.Forget}); err != nil {
 		return err
 	}
 	if err := h.conductor.DeleteNode(c.Request().Context(), n.UUID); err != nil {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -50,12 +49,8 @@ func (h *stateResource) provision(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	args, err := c.Args(nodeapi.ProvisionLimit, "target", "configdrive", "clean_steps", "deploy_steps", "service_steps",
-		"rescue_password", "disable_ramdisk", "runbook")
-	if err != nil {
-		return err
-	}
-	target, err := args.Need("target")
+	target, args, err := c.Need(nodeapi.ProvisionLimit, "target", "configdrive", "clean_steps", "deploy_steps",
+		"service_steps", "rescue_password", "disable_ramdisk", "runbook")
 	if err != nil {
 		return err
 	}
@@ -73,9 +68,7 @@ func (h *stateResource) provision(c *rest.Call) error {
 	if err := h.runbook(c, args, &request); err != nil {
 		return err
 	}
-	if err := unlessForced(c, func(ctx context.Context) error {
-		return h.hosts.RefuseVerb(ctx, n, request)
-	}); err != nil {
+	if err := h.refuseUnforced(c, n, request); err != nil {
 		return err
 	}
 	if err := h.conductor.Provision(c.Request().Context(), n.UUID, request); err != nil {

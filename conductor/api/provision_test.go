@@ -27,10 +27,7 @@ func TestEmptyConfigDrive(t *testing.T) {
 }
 
 // asked refuses every verb, and remembers its project.
-type asked struct {
-	oneHost
-	project *string
-}
+type asked struct{ project *string }
 
 func (a asked) RefuseVerb(_ context.Context, _ node.Node, r plan.Request) error {
 	*a.project = r.Project

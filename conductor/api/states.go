@@ -70,11 +70,7 @@ func (h *stateResource) setPower(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	args, err := c.Args(nodeapi.BodyLimit, "target", "timeout")
-	if err != nil {
-		return err
-	}
-	target, err := args.Need("target")
+	target, args, err := c.Need(nodeapi.BodyLimit, "target", "timeout")
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,9 @@ type simple struct{}
 // Needs nothing.
 func (simple) Needs(node.Node) Need { return Need{} }
 
+// Forget is the Verb of a Request that stands for the deletion of a node's record. It is no verb of the table.
+const Forget node.Event = "forget"
+
 // Request is an operator's verb with its arguments.
 type Request struct {
 	Verb           node.Event

@@ -142,10 +142,8 @@ func (bootWatch) Stream(ctx context.Context, q nodeapi.BootQuery, emit func([]no
 // allHosts has a host behind every node with a name of such a one, NAMESPACE~NAME.
 type allHosts struct{}
 
-func (allHosts) RefuseVerb(context.Context, node.Node, plan.Request) error { return nil }
-
-func (allHosts) RefuseForget(_ context.Context, n node.Node) error {
-	if strings.Contains(n.Name, "~") {
+func (allHosts) RefuseVerb(_ context.Context, n node.Node, r plan.Request) error {
+	if r.Verb == plan.Forget && strings.Contains(n.Name, "~") {
 		return node.Refuse(node.Conflict, "Node %s belongs to BareMetalHost default/a (provisioned), which would not know "+
 			"that this deletes it. To do it by the host: delete the host. To do it all the same, send a header.", n.Name)
 	}

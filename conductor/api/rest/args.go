@@ -100,6 +100,14 @@ func (c *Call) Args(limit int64, known ...string) (Args, error) {
 	return a, checkSizes(a)
 }
 
+// Need reads the arguments of a request, and the text of the first, which must be there. null reads as "".
+func (c *Call) Need(limit int64, name string, others ...string) (text string, all Args, err error) {
+	if all, err = c.Args(limit, append(others, name)...); err == nil {
+		text, err = all.Need(name)
+	}
+	return text, all, err
+}
+
 // Unexpected refuses unknown argument names.
 func Unexpected(names, known []string) error {
 	var extra []string

@@ -10,9 +10,6 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Forget is the guarded request that deletes the record of a node. It is no verb.
-const Forget node.Event = "forget"
-
 // guarded is a request that a host's node refuses, unless it is forced.
 type guarded struct {
 	verb node.Event
@@ -36,7 +33,7 @@ var guardedRequests = []guarded{
 	{node.Provide, "erases its disks", byDeprovisioning, nil},
 	{node.Clean, "can erase its disks", byDeprovisioning, nil},
 	{node.Service, "erases its disks", byImage, erasingService},
-	{Forget, "deletes the node of its host", "delete the host: ferrite delete host NAME -n NAMESPACE; to leave the " +
+	{plan.Forget, "deletes the node of its host", "delete the host: ferrite delete host NAME -n NAMESPACE; to leave the " +
 		"machine alone, set the annotation " + hostapi.AnnotationDetached + " before", nil},
 }
 

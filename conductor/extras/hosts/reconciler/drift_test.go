@@ -140,7 +140,7 @@ func TestGuard(t *testing.T) {
 			if !errors.Is(err, node.ErrConflict) || !strings.Contains(err.Error(), "belongs to BareMetalHost default/a") {
 				t.Errorf("%s: undeploy answers %v", when, err)
 			}
-			if err := w.rec.RefuseForget(ctx, of); !errors.Is(err, node.ErrConflict) {
+			if err := w.rec.RefuseVerb(ctx, of, plan.Request{Verb: plan.Forget}); !errors.Is(err, node.ErrConflict) {
 				t.Errorf("%s: delete answers %v", when, err)
 			}
 			if err := w.rec.RefuseVerb(ctx, other, r); err != nil {

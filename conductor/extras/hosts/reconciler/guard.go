@@ -23,11 +23,6 @@ func (r *Reconciler) RefuseVerb(ctx context.Context, n node.Node, request plan.R
 	return host.RefuseUnforced(*h, n, request)
 }
 
-// RefuseForget is RefuseVerb for the deletion of a node's record.
-func (r *Reconciler) RefuseForget(ctx context.Context, n node.Node) error {
-	return r.RefuseVerb(ctx, n, plan.Request{Verb: host.Forget})
-}
-
 // hostBefore is the host of a node; nil for none. After a start, not all hosts are indexed yet: then the node's name
 // gives the host's.
 func (r *Reconciler) hostBefore(ctx context.Context, n node.Node) (*hostapi.Host, error) {
