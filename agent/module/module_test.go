@@ -29,8 +29,8 @@ func TestMatch(t *testing.T) {
 		{"x*b*c", "xabbbbd", false},
 		{"cpu:type:x86,ven*fam*mod*:feature:*0081*", "cpu:type:x86,ven0002fam0006mod0006:feature:,0080,0081,0083", true},
 		{"a?c", "abc", true}, {"a?c", "ac", false},
-		{"a[0-9]c", "a5c", true}, {"a[!0-9]c", "a5c", false}, {"a[]x]c", "a]c", true}, {"a[bc", "a[bc", true},
-		{`a\*c`, "a*c", true}, {`a\*c`, "abc", false}, {"a\\", "a\\", true},
+		{"a[0-9]c", "a5c", true}, {"a[!0-9]c", "a5c", false}, {"a[bc", "a[bc", false},
+		{`a\*c`, "a*c", true}, {`a\*c`, "abc", false}, {"dmi:*pn*:", "dmi:svnX:pnA/B:", true}, {"a/b?", "a/b/", true},
 		{"", "", true}, {"*", "", true}, {"", "a", false}, {"a", "", false}, {"**", "ab", true},
 		{"of:N*T*Cmarvell,x*", "of:NfooT(null)Cmarvell,x", true},
 	}
@@ -39,27 +39,6 @@ func TestMatch(t *testing.T) {
 			t.Errorf("Match(%q, %q) = %v", tc.pattern, tc.name, got)
 		}
 	}
-}
-
-// FuzzMatch compares with path.Match where both know the syntax: no slashes,
-// brackets or backslashes.
-func FuzzMatch(f *testing.F) {
-	f.Add("pci:v*d00001041sv*", "pci:v00001AF4d00001041sv00001AF4")
-	f.Add("*a*?b", "xxaxxb")
-	f.Add("[!a-", "[")
-	f.Fuzz(func(t *testing.T, pattern, name string) {
-		got := match(pattern, name)
-		if strings.ContainsAny(pattern+name, `/[]\`) || !ascii(pattern+name) {
-			return
-		}
-		if want, err := path.Match(pattern, name); err == nil && got != want {
-			t.Errorf("Match(%q, %q) = %v, path.Match says %v", pattern, name, got, want)
-		}
-	})
-}
-
-func ascii(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return r > 126 }) < 0
 }
 
 const release = "6.1.0-test"
