@@ -2,12 +2,8 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
-	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"slices"
 	"strings"
 
@@ -117,12 +113,11 @@ func (c *copying) columns(ctx context.Context, t copiedTable) ([]copiedColumn, e
 
 // table copies the rows, reads them back, and compares.
 func (c *copying) table(ctx context.Context, t copiedTable, columns []copiedColumn) (Copied, error) {
-	rows, err := c.from.rows(ctx, t, columns)
+	source, err := c.from.rows(ctx, t, columns)
 	if err != nil {
 		return Copied{}, err
 	}
-	sum := newRowSum(rows)
-	if err := errors.Join(c.to.fill(ctx, t, columns, sum), rows.close()); err != nil {
+	if err := errors.Join(c.to.fill(ctx, t, columns, source), source.Close()); err != nil {
 		return Copied{}, err
 	}
 	if err := c.number(ctx, t); err != nil {
@@ -132,20 +127,18 @@ func (c *copying) table(ctx context.Context, t copiedTable, columns []copiedColu
 	if err != nil {
 		return Copied{}, err
 	}
-	again := newRowSum(written)
-	for again.Next() {
-		if _, err := again.Values(); err != nil {
-			return Copied{}, errors.Join(err, written.close())
-		}
+	for err == nil && written.Next() {
+		_, err = written.Values()
 	}
-	if err := errors.Join(again.Err(), written.close()); err != nil {
+	if err := errors.Join(err, written.Err(), written.Close()); err != nil {
 		return Copied{}, err
 	}
-	if read, wrote := sum.copied(t.name), again.copied(t.name); read != wrote {
+	read, wrote := source.copied(t.name), written.copied(t.name)
+	if read != wrote {
 		return Copied{}, fmt.Errorf("expected %d rows with the checksum %s, found %d with %s: run ferrite store check on "+
 			"the source", read.Rows, read.Checksum, wrote.Rows, wrote.Checksum)
 	}
-	return sum.copied(t.name), nil
+	return read, nil
 }
 
 // number has the target give the ids that the source would give next: an id is never used twice.
@@ -160,61 +153,22 @@ func (c *copying) number(ctx context.Context, t copiedTable) error {
 	return c.to.setLastID(ctx, t, last)
 }
 
-// rowSum sums rows up as they pass. It is the pgx.CopyFromSource of a table.
-type rowSum struct {
-	rows   *copiedRows
-	count  int64
-	digest hash.Hash
-	buffer []byte
-}
-
-func newRowSum(rows *copiedRows) *rowSum { return &rowSum{rows: rows, digest: sha256.New()} }
-
-// Next reports whether there is another row.
-func (s *rowSum) Next() bool { return s.rows.next() }
-
-// Err is the error that ended the rows.
-func (s *rowSum) Err() error { return s.rows.err() }
-
-// Values are the values of a row, as the target takes them.
-func (s *rowSum) Values() ([]any, error) {
-	values, err := s.rows.read()
-	if err != nil {
-		return nil, err
-	}
-	s.buffer = s.buffer[:0]
-	for _, v := range values {
-		s.buffer = appendValue(s.buffer, v)
-	}
-	s.digest.Write(s.buffer)
-	s.count++
-	return values, nil
-}
-
-func (s *rowSum) copied(table string) Copied {
-	return Copied{table, s.count, hex.EncodeToString(s.digest.Sum(nil))}
-}
-
 // opens refuses a database with values that are sealed with keys which the ring does not have.
 func (s *copySide) opens(ctx context.Context, ring *seal.Ring) error {
 	if ring == nil {
 		return nil
 	}
-	var missing []string
-	err := s.each(ctx, "SELECT key FROM sealing ORDER BY key", func(rows *sql.Rows) error {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			return err
-		}
-		id, err := seal.ParseID(text)
-		if err == nil && !ring.Holds(id) {
-			missing = append(missing, text)
-		}
-		return err
-	})
+	used, err := keysInUse(ctx, s.conn)
 	if err != nil {
 		return fmt.Errorf("read the ids of the keys: %w", err)
 	}
+	var missing []string
+	for id := range used {
+		if !ring.Holds(id) {
+			missing = append(missing, id.String())
+		}
+	}
+	slices.Sort(missing)
 	if len(missing) > 0 {
 		return fmt.Errorf("%w: expected the key %s, found %s", ErrKeys, strings.Join(missing, ", "), ring.Current())
 	}

@@ -131,7 +131,7 @@ func openPostgresTarget(ctx context.Context, s *copySide, p Place) error {
 }
 
 // copyFrom writes the rows with COPY, as a stream.
-func (s *copySide) copyFrom(ctx context.Context, t copiedTable, columns []copiedColumn, rows *rowSum) error {
+func (s *copySide) copyFrom(ctx context.Context, t copiedTable, columns []copiedColumn, rows *copiedRows) error {
 	return s.conn.Raw(func(c any) error {
 		conn := c.(*stdlib.Conn).Conn() //nolint:forcetypeassert // our pool's
 		_, err := conn.CopyFrom(ctx, pgx.Identifier{t.name}, columnList(columns), postgresRows{rows, columns})
@@ -141,13 +141,13 @@ func (s *copySide) copyFrom(ctx context.Context, t copiedTable, columns []copied
 
 // postgresRows are rows as PostgreSQL takes them.
 type postgresRows struct {
-	*rowSum
+	*copiedRows
 	columns []copiedColumn
 }
 
 // Values are the values of a row.
 func (r postgresRows) Values() ([]any, error) {
-	values, err := r.rowSum.Values()
+	values, err := r.copiedRows.Values()
 	if err != nil {
 		return nil, err
 	}

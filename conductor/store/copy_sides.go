@@ -18,7 +18,7 @@ type copySide struct {
 	// columnsOf lists name and type of the stored columns of a table.
 	columnsOf string
 	// fill writes rows into an empty table.
-	fill func(ctx context.Context, t copiedTable, columns []copiedColumn, rows *rowSum) error
+	fill func(ctx context.Context, t copiedTable, columns []copiedColumn, rows *copiedRows) error
 	// lastID is the newest id that a table has given, 0 for none.
 	lastID    func(ctx context.Context, t copiedTable) (int64, error)
 	setLastID func(ctx context.Context, t copiedTable, last int64) error
@@ -80,24 +80,22 @@ func (s *copySide) newest(ctx context.Context, known int64) error {
 // newestVersion is the version of a database's schema.
 const newestVersion = "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied"
 
-func openSource(ctx context.Context, p Place) (s *copySide, err error) {
-	open := openPostgresSource
-	if p.File != "" {
-		open = openSQLiteSource
-	}
-	s = &copySide{}
-	if err := open(ctx, s, p); err != nil {
-		return nil, errors.Join(err, s.close())
-	}
-	return s, nil
+func openSource(ctx context.Context, p Place) (*copySide, error) {
+	return openSide(ctx, p, openSQLiteSource, openPostgresSource)
 }
 
-func openTarget(ctx context.Context, p Place) (s *copySide, err error) {
-	open := openPostgresTarget
+func openTarget(ctx context.Context, p Place) (*copySide, error) {
+	return openSide(ctx, p, openSQLiteTarget, openPostgresTarget)
+}
+
+type opener func(ctx context.Context, s *copySide, p Place) error
+
+func openSide(ctx context.Context, p Place, file, server opener) (*copySide, error) {
+	open := server
 	if p.File != "" {
-		open = openSQLiteTarget
+		open = file
 	}
-	s = &copySide{}
+	s := &copySide{}
 	if err := open(ctx, s, p); err != nil {
 		return nil, errors.Join(err, s.close())
 	}

@@ -114,7 +114,7 @@ func syncFolder(dir string) error {
 }
 
 // insert writes the rows one by one.
-func (s *copySide) insert(ctx context.Context, t copiedTable, columns []copiedColumn, rows *rowSum) (err error) {
+func (s *copySide) insert(ctx context.Context, t copiedTable, columns []copiedColumn, rows *copiedRows) (err error) {
 	places := strings.Repeat(", ?", len(columns))[2:]
 	p, err := s.conn.PrepareContext(ctx,
 		"INSERT INTO "+t.name+" ("+strings.Join(columnList(columns), ", ")+") VALUES ("+places+")")

@@ -2,10 +2,13 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"slices"
 	"strings"
 )
@@ -104,13 +107,17 @@ func (s *copySide) each(ctx context.Context, text string, read func(*sql.Rows) e
 	return eachRow(rows, read)
 }
 
-// copiedRows reads rows in the order of their keys.
+// copiedRows reads rows in the order of their keys, and sums them up as they pass. It is the pgx.CopyFromSource of a
+// table.
 type copiedRows struct {
-	side    *copySide
-	rows    *sql.Rows
+	*sql.Rows
 	columns []copiedColumn
+	plain   func(string) string // decodes a text of this database
 	values  []any
 	places  []any
+	count   int64
+	digest  hash.Hash
+	buffer  []byte
 }
 
 func (s *copySide) rows(ctx context.Context, t copiedTable, columns []copiedColumn) (*copiedRows, error) {
@@ -119,7 +126,7 @@ func (s *copySide) rows(ctx context.Context, t copiedTable, columns []copiedColu
 	if err != nil {
 		return nil, err
 	}
-	r := &copiedRows{side: s, rows: rows, columns: columns, values: make([]any, len(columns))}
+	r := &copiedRows{Rows: rows, columns: columns, plain: s.read, values: make([]any, len(columns)), digest: sha256.New()}
 	for i := range r.values {
 		r.places = append(r.places, &r.values[i])
 	}
@@ -133,23 +140,27 @@ func columnList(columns []copiedColumn) (names []string) {
 	return names
 }
 
-func (r *copiedRows) next() bool   { return r.rows.Next() }
-func (r *copiedRows) err() error   { return r.rows.Err() }
-func (r *copiedRows) close() error { return r.rows.Close() }
-
-// read returns the values of a row: int64, string, []byte, or nil for NULL. They are good until the next one.
-func (r *copiedRows) read() ([]any, error) {
-	if err := r.rows.Scan(r.places...); err != nil {
+// Values are the values of a row: int64, string, []byte, or nil for NULL. They are good until the next one.
+func (r *copiedRows) Values() ([]any, error) {
+	if err := r.Scan(r.places...); err != nil {
 		return nil, err
 	}
+	r.buffer = r.buffer[:0]
 	for i, c := range r.columns {
-		v, err := c.value(r.values[i], r.side.read)
+		v, err := c.value(r.values[i], r.plain)
 		if err != nil {
 			return nil, fmt.Errorf("column %s: %w", c.name, err)
 		}
 		r.values[i] = v
+		r.buffer = appendValue(r.buffer, v)
 	}
+	r.digest.Write(r.buffer)
+	r.count++
 	return r.values, nil
+}
+
+func (r *copiedRows) copied(table string) Copied {
+	return Copied{table, r.count, hex.EncodeToString(r.digest.Sum(nil))}
 }
 
 var errOtherValue = errors.New("it does not hold what it is declared for: run ferrite store check")

@@ -153,22 +153,17 @@ type queries interface {
 
 // ours refuses a database with tables of another program. A database without tables is
 // accepted.
-func ours(ctx context.Context, db queries) (err error) {
+func ours(ctx context.Context, db queries) error {
+	var names []string
 	rows, err := db.QueryContext(ctx,
 		"SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+	if err == nil {
+		err = eachRow(rows, func(rows *sql.Rows) error {
+			names = append(names, "")
+			return rows.Scan(&names[len(names)-1])
+		})
+	}
 	if err != nil {
-		return unreadable(err)
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	var names []string
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return err
-		}
-		names = append(names, name)
-	}
-	if err := rows.Err(); err != nil {
 		return unreadable(err)
 	}
 	begun := len(names) == 0 || len(names) == 1 && names[0] == "goose_db_version"
@@ -199,8 +194,7 @@ func SchemaVersion(ctx context.Context, path string) (version int64, err error) 
 	if err := db.QueryRowContext(ctx, begun).Scan(&there); err != nil || !there {
 		return 0, err
 	}
-	err = db.QueryRowContext(ctx,
-		"SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version)
+	err = db.QueryRowContext(ctx, newestVersion).Scan(&version)
 	return version, err
 }
 

@@ -79,7 +79,7 @@ func prepare(
 	if err != nil {
 		return err
 	}
-	return sealAll(ctx, db, d, seal, before == 0, o.DropLost, o.step())
+	return sealing{seal, db, d, o.step()}.all(ctx, before == 0, o.DropLost)
 }
 
 // step is Sealing, or does nothing.

@@ -182,7 +182,7 @@ func prepareAlone(ctx context.Context, config *pgx.ConnConfig, seal sealer, o Op
 // sealed brings the seals up to date: a takeover waits for it.
 func sealed(ctx context.Context, config *pgx.ConnConfig, seal sealer, o Options) error {
 	db := postgresPool(config, 1)
-	return errors.Join(sealAll(ctx, db, postgresDialect, seal, false, o.DropLost, o.step()), db.Close())
+	return errors.Join(sealing{seal, db, postgresDialect, o.step()}.all(ctx, false, o.DropLost), db.Close())
 }
 
 // migrateAlone brings the schema up to date, and returns the version that it had. Seals are the leader's.

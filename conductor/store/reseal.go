@@ -13,7 +13,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// A transaction of resealRows ends after so many rows or bytes: a config drive may have
+// A transaction of rows ends after so many rows or bytes: a config drive may have
 // tens of megabytes, and a kill undoes no more than one transaction.
 const (
 	resealCount = 200
@@ -124,26 +124,26 @@ func (s sealer) resealEnvelope(table string, r *sealedRow) (bool, error) {
 	return true, err
 }
 
-// resealRows seals plain values, and values under an older key, row by row. It skips rows that are done, so that it can
-// begin again after a kill.
-func resealRows(ctx context.Context, db *sql.DB, d dialect, s sealer, step func(string) error) error {
+// rows seals plain values, and values under an older key, row by row. It skips rows that are done, so that it can begin
+// again after a kill.
+func (s sealing) rows(ctx context.Context) error {
 	for _, r := range resealers {
-		r.read, r.write = strings.ReplaceAll(r.read, "rowid", d.row), strings.ReplaceAll(r.write, "rowid", d.row)
-		if err := r.all(ctx, db, d, s, step); err != nil {
+		r.read, r.write = strings.ReplaceAll(r.read, "rowid", s.d.row), strings.ReplaceAll(r.write, "rowid", s.d.row)
+		if err := s.table(ctx, r); err != nil {
 			return fmt.Errorf("table %s: %w", r.table, err)
 		}
 	}
 	return nil
 }
 
-func (r resealer) all(ctx context.Context, db *sql.DB, d dialect, s sealer, step func(string) error) error {
+func (s sealing) table(ctx context.Context, r resealer) error {
 	for last, more := int64(0), true; more; {
-		err := inTransaction(ctx, db, func(tx *sql.Tx) (err error) {
-			last, more, err = r.some(ctx, tx, d, s, last)
+		err := inTransaction(ctx, s.db, func(tx *sql.Tx) (err error) {
+			last, more, err = s.some(ctx, tx, r, last)
 			return err
 		})
 		if err == nil {
-			err = step("seal " + r.table)
+			err = s.step("seal " + r.table)
 		}
 		if err != nil {
 			return err
@@ -153,10 +153,8 @@ func (r resealer) all(ctx context.Context, db *sql.DB, d dialect, s sealer, step
 }
 
 // some reseals rows behind the rowid last, and returns the rowid of the last one.
-func (r resealer) some(
-	ctx context.Context, tx *sql.Tx, d dialect, s sealer, last int64,
-) (_ int64, more bool, err error) {
-	next, err := tx.PrepareContext(ctx, d.bind(r.read+d.row+" > ? ORDER BY "+d.row+" LIMIT 1"))
+func (s sealing) some(ctx context.Context, tx *sql.Tx, r resealer, last int64) (_ int64, more bool, err error) {
+	next, err := tx.PrepareContext(ctx, s.d.bind(r.read+s.d.row+" > ? ORDER BY "+s.d.row+" LIMIT 1"))
 	if err != nil {
 		return 0, false, err
 	}
@@ -177,14 +175,15 @@ func (r resealer) some(
 			return last, false, err
 		}
 		last = row.id
-		changed, err := r.reseal(s, r.table, &row)
+		changed, err := r.reseal(s.sealer, r.table, &row)
 		if err != nil {
 			return 0, false, fmt.Errorf("row %s: %w", row.key, err)
 		}
 		if !changed {
 			continue
 		}
-		if _, err := tx.ExecContext(ctx, d.bind(r.write), d.args([]any{row.doc, blob(row.sealed), row.id})...); err != nil {
+		if _, err := tx.ExecContext(ctx, s.d.bind(r.write),
+			s.d.args([]any{row.doc, blob(row.sealed), row.id})...); err != nil {
 			return 0, false, fmt.Errorf("row %s: %w", row.key, err)
 		}
 		if bytes += len(row.doc) + len(row.sealed); bytes > resealBytes {

@@ -13,20 +13,24 @@ import (
 // ErrKeys is for a database with values that are sealed with keys which were not given.
 var ErrKeys = errors.New("sealed with another key")
 
-// sealAll makes sure that every secret in the database is sealed with the ring's first
-// key, and that the file holds nothing older. It goes on where an earlier one was killed.
-// fresh: the database is new. step is called after each step; its error ends the work.
+// sealing makes sure that every secret in a database is sealed with the ring's first key, and that the file holds
+// nothing older. It goes on where an earlier one was killed.
 //
-// The table sealing names every key that a row may be sealed with, from before its first
-// row until after its last one.
-func sealAll(
-	ctx context.Context, db *sql.DB, d dialect, s sealer, fresh, dropLost bool, step func(string) error,
-) error {
-	used, err := keysInUse(ctx, db)
+// The table sealing names every key that a row may be sealed with, from before its first row until after its last one.
+type sealing struct {
+	sealer
+	db   *sql.DB
+	d    dialect
+	step func(string) error // is called after each step; its error ends the work
+}
+
+// all does all of it. fresh: the database is new.
+func (s sealing) all(ctx context.Context, fresh, dropLost bool) error {
+	used, err := keysInUse(ctx, s.db)
 	if err != nil {
 		return fmt.Errorf("read the ids of the keys: %w", err)
 	}
-	if err := lostKeys(ctx, db, d, s, used, dropLost, step); err != nil || s.ring == nil {
+	if err := s.lostKeys(ctx, used, dropLost); err != nil || s.ring == nil {
 		return err
 	}
 	current := s.ring.Current()
@@ -34,20 +38,20 @@ func sealAll(
 		return nil
 	} else if !begun {
 		const begin = "INSERT INTO sealing (key, done) VALUES (?, 0)"
-		if _, err := db.ExecContext(ctx, d.bind(begin), current.String()); err != nil {
+		if _, err := s.db.ExecContext(ctx, s.d.bind(begin), current.String()); err != nil {
 			return fmt.Errorf("note the key that seals: %w", err)
 		}
 	}
 	if !fresh {
-		if err := resealRows(ctx, db, d, s, step); err != nil {
+		if err := s.rows(ctx); err != nil {
 			return fmt.Errorf("seal the secrets in the database; the next start continues: %w", err)
 		}
-		if err := d.forget(ctx, db, step); err != nil {
+		if err := s.d.forget(ctx, s.db, s.step); err != nil {
 			return fmt.Errorf("remove what was stored before it was sealed; the next start does it again: %w", err)
 		}
 	}
-	return inTransaction(ctx, db, func(tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, d.bind("DELETE FROM sealing WHERE key <> ?"), current.String()); err != nil {
+	return inTransaction(ctx, s.db, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, s.d.bind("DELETE FROM sealing WHERE key <> ?"), current.String()); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, "UPDATE sealing SET done = 1")
@@ -56,7 +60,7 @@ func sealAll(
 }
 
 // keysInUse is the table sealing: the keys by id, and whether they are done.
-func keysInUse(ctx context.Context, db *sql.DB) (used map[seal.ID]bool, err error) {
+func keysInUse(ctx context.Context, db queries) (used map[seal.ID]bool, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT key, done FROM sealing")
 	if err != nil {
 		return nil, err
@@ -76,21 +80,19 @@ func keysInUse(ctx context.Context, db *sql.DB) (used map[seal.ID]bool, err erro
 
 // lostKeys refuses a database with values that no key of the ring opens, or drops these
 // values.
-func lostKeys(
-	ctx context.Context, db *sql.DB, d dialect, s sealer, used map[seal.ID]bool, drop bool, step func(string) error,
-) error {
+func (s sealing) lostKeys(ctx context.Context, used map[seal.ID]bool, drop bool) error {
 	for id := range used {
 		if s.ring != nil && s.ring.Holds(id) {
 			continue
 		}
-		what, err := sealedWith(ctx, db, d, id)
+		what, err := s.sealedWith(ctx, id)
 		if err != nil {
 			return fmt.Errorf("count the values that the key %s has sealed: %w", id, err)
 		}
 		if drop && s.ring != nil {
-			err := dropSealed(ctx, db, d, id)
+			err := s.dropSealed(ctx, id)
 			if err == nil {
-				err = step(fmt.Sprintf("drop what the lost key %s sealed: %s", id, what))
+				err = s.step(fmt.Sprintf("drop what the lost key %s sealed: %s", id, what))
 			}
 			if err != nil {
 				return fmt.Errorf("drop the values that the lost key %s has sealed: %w", id, err)
@@ -111,12 +113,12 @@ func lostKeys(
 func (r resealer) withKey() string { return " WHERE substr(" + r.column + ", 5, 8) = ?" }
 
 // sealedWith counts the rows that a key has sealed: "30 rows of nodes, 2 rows of volume_targets".
-func sealedWith(ctx context.Context, db *sql.DB, d dialect, id seal.ID) (string, error) {
+func (s sealing) sealedWith(ctx context.Context, id seal.ID) (string, error) {
 	var counts []string
 	for _, r := range resealers {
 		var n int
-		count := d.bind("SELECT count(*) FROM " + r.table + r.withKey())
-		if err := db.QueryRowContext(ctx, count, id[:]).Scan(&n); err != nil {
+		count := s.d.bind("SELECT count(*) FROM " + r.table + r.withKey())
+		if err := s.db.QueryRowContext(ctx, count, id[:]).Scan(&n); err != nil {
 			return "", err
 		}
 		if n > 0 {
@@ -131,18 +133,18 @@ func sealedWith(ctx context.Context, db *sql.DB, d dialect, id seal.ID) (string,
 
 // dropSealed deletes the values that a key has sealed. Hosts' Secrets stay: each one
 // shows that it cannot be read.
-func dropSealed(ctx context.Context, db *sql.DB, d dialect, id seal.ID) error {
-	return inTransaction(ctx, db, func(tx *sql.Tx) error {
+func (s sealing) dropSealed(ctx context.Context, id seal.ID) error {
+	return inTransaction(ctx, s.db, func(tx *sql.Tx) error {
 		for _, r := range resealers {
 			if r.column != "sealed" {
 				continue
 			}
-			drop := d.bind("UPDATE " + r.table + " SET sealed = NULL" + r.withKey())
+			drop := s.d.bind("UPDATE " + r.table + " SET sealed = NULL" + r.withKey())
 			if _, err := tx.ExecContext(ctx, drop, id[:]); err != nil {
 				return err
 			}
 		}
-		_, err := tx.ExecContext(ctx, d.bind("DELETE FROM sealing WHERE key = ?"), id.String())
+		_, err := tx.ExecContext(ctx, s.d.bind("DELETE FROM sealing WHERE key = ?"), id.String())
 		return err
 	})
 }
