@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
@@ -34,21 +32,16 @@ func versionCommand(s *client.Session) *cobra.Command {
 				v.ServerProblem = err.Error() // our own version is worth knowing without a server
 			}
 			v.ServerMin, v.ServerMax = d.DefaultVersion.MinVersion, d.DefaultVersion.Version
-			reply, err := json.Marshal(v)
-			if err != nil {
-				return err
+			t := output.NewTable()
+			t.Row("ferrite", v.Release)
+			t.Row("speaks microversions up to", v.ClientMax)
+			t.Row("conductor", v.URL)
+			if v.ServerProblem != "" {
+				t.Row("problem", v.ServerProblem)
+			} else {
+				t.Row("conductor speaks", fmt.Sprintf("%s to %s", v.ServerMin, v.ServerMax))
 			}
-			return output.PrintAny(s, cmd.OutOrStdout(), reply, func(t table.Writer) error {
-				t.AppendRow(table.Row{"ferrite", v.Release})
-				t.AppendRow(table.Row{"speaks microversions up to", v.ClientMax})
-				t.AppendRow(table.Row{"conductor", v.URL})
-				if v.ServerProblem != "" {
-					t.AppendRow(table.Row{"problem", v.ServerProblem})
-					return nil
-				}
-				t.AppendRow(table.Row{"conductor speaks", fmt.Sprintf("%s to %s", v.ServerMin, v.ServerMax)})
-				return nil
-			})
+			return output.PrintAny(s, cmd.OutOrStdout(), v, t)
 		},
 	}
 }

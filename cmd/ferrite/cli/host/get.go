@@ -202,14 +202,10 @@ func (g *getting) showList(l documentList) error {
 		}
 		return nil
 	}
-	text, err := json.Marshal(struct {
+	return output.PrintAny(g.Session, g.out, struct {
 		documentList
 		Items []json.RawMessage `json:"items"` // there, if empty
-	}{l, append([]json.RawMessage{}, l.Items...)})
-	if err != nil {
-		return err
-	}
-	return output.PrintAny(g.Session, g.out, text, nil)
+	}{l, append([]json.RawMessage{}, l.Items...)}, nil)
 }
 
 // show shows one document, or the table of one.

@@ -272,10 +272,7 @@ func writeImport(s *client.Session, cmd *cobra.Command, secret *hostapi.Secret, 
 		items = append(items, text)
 	}
 	if s.Output == "json" {
-		list, err := json.Marshal(map[string]any{"kind": "List", "apiVersion": "v1", "items": items})
-		if err != nil {
-			return err
-		}
+		list := map[string]any{"kind": "List", "apiVersion": "v1", "items": items}
 		return output.PrintAny(s, cmd.OutOrStdout(), list, nil)
 	}
 	for _, item := range items {

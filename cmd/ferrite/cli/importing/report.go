@@ -1,11 +1,11 @@
 package importing
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
@@ -51,11 +51,8 @@ func (r *report) add(l line) { r.lines = append(r.lines, l) }
 
 // print prints the outcome of each record.
 func (r *report) print(cmd *cobra.Command, s *client.Session) error {
-	raw, err := json.Marshal(map[string]any{"source": r.source, "dry_run": r.dry, "records": append([]line{}, r.lines...)})
-	if err != nil {
-		return err
-	}
-	if err := output.PrintAny(s, cmd.OutOrStdout(), raw, r.rows); err != nil {
+	answer := map[string]any{"source": r.source, "dry_run": r.dry, "records": append([]line{}, r.lines...)}
+	if err := output.PrintAny(s, cmd.OutOrStdout(), answer, r.table()); err != nil {
 		return err
 	}
 	count, failed := map[string]int{}, 0
@@ -81,19 +78,16 @@ func (r *report) print(cmd *cobra.Command, s *client.Session) error {
 	return nil
 }
 
-func (r *report) rows(w table.Writer) error {
-	w.AppendHeader(table.Row{"Record", "State", "Outcome", "Details"})
+func (r *report) table() *output.Table {
+	t := output.NewTable("Record", "State", "Outcome", "Details")
 	for _, l := range r.lines {
-		name := l.Name
-		if name == "" {
-			name = l.UUID
-		}
+		name := cmp.Or(l.Name, l.UUID)
 		if l.Kind != "node" {
 			name = l.Kind + " " + name
 		}
-		w.AppendRow(table.Row{output.VisibleLine(name), l.State, l.Outcome, strings.Join(l.details(), "\n")})
+		t.Row(name, l.State, l.Outcome, strings.Join(l.details(), "\n"))
 	}
-	return nil
+	return t
 }
 
 // details are all that is said of a record, a line each.

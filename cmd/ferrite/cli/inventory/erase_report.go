@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
@@ -56,7 +55,7 @@ func eraseReportShow(s *client.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return output.PrintAny(s, cmd.OutOrStdout(), document, erasedRows(report))
+			return output.PrintAny(s, cmd.OutOrStdout(), document, erasedTable(report))
 		},
 	}
 }
@@ -165,11 +164,7 @@ func explainVerdict(s *client.Session, cmd *cobra.Command, statement nodeapi.Era
 	if err != nil {
 		return err
 	}
-	reply, err := json.Marshal(statement)
-	if err != nil {
-		return err
-	}
-	if err := output.PrintAny(s, cmd.OutOrStdout(), reply, erasedRows(report)); err != nil {
+	if err := output.PrintAny(s, cmd.OutOrStdout(), statement, erasedTable(report)); err != nil {
 		return err
 	}
 	if err := report.Validate(); err != nil {
@@ -199,21 +194,19 @@ func erasedOf(raw json.RawMessage) (r agentapi.EraseReport, err error) {
 	return r, nil
 }
 
-func erasedRows(r agentapi.EraseReport) func(t table.Writer) error {
-	return func(t table.Writer) error {
-		t.AppendHeader(table.Row{"Device", "Serial", "Method", "Duration", "Verdict"})
-		for _, d := range r.Disks {
-			lasted := ""
-			if d.DurationMS > 0 {
-				lasted = (time.Duration(d.DurationMS) * time.Millisecond).String()
-			}
-			t.AppendRow(table.Row{d.Device, d.Serial, d.Method, lasted, diskVerdict(d)})
+func erasedTable(r agentapi.EraseReport) *output.Table {
+	t := output.NewTable("Device", "Serial", "Method", "Duration", "Verdict")
+	for _, d := range r.Disks {
+		lasted := ""
+		if d.DurationMS > 0 {
+			lasted = (time.Duration(d.DurationMS) * time.Millisecond).String()
 		}
-		if r.Unfinished != "" {
-			t.AppendRow(table.Row{"all disks", "", "", "", "NOT FINISHED: " + r.Unfinished})
-		}
-		return nil
+		t.Row(d.Device, d.Serial, d.Method, lasted, diskVerdict(d))
 	}
+	if r.Unfinished != "" {
+		t.Row("all disks", "", "", "", "NOT FINISHED: "+r.Unfinished)
+	}
+	return t
 }
 
 func diskVerdict(d agentapi.ErasedDisk) string {

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
-
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
@@ -56,24 +54,18 @@ func machineRows() []machineRow {
 	}
 }
 
-// rows are the rows that say something, and with -o wide all fields of the record after them.
-func (m machine) rows(s *client.Session) func(t table.Writer) error {
-	return func(t table.Writer) error {
-		for _, r := range machineRows() {
-			if text := r.text(m); text != "" {
-				t.AppendRow(table.Row{r.name, text})
-			}
-		}
-		if !s.Wide() {
-			return nil
-		}
-		for _, name := range output.Sorted(m.record) {
-			if !slices.Contains([]string{"links", "ports", "states", "portgroups", "volume"}, name) {
-				t.AppendRow(table.Row{name, m.text(name)})
-			}
-		}
-		return nil
+// table is the rows that have a text, and with -o wide all fields of the record after them.
+func (m machine) table(s *client.Session) *output.Table {
+	t := output.NewTable()
+	for _, r := range machineRows() {
+		t.Pair(r.name, r.text(m))
 	}
+	for _, name := range output.Sorted(m.record) {
+		if s.Wide() && !slices.Contains([]string{"links", "ports", "states", "portgroups", "volume"}, name) {
+			t.Row(name, m.text(name))
+		}
+	}
+	return t
 }
 
 func field(name string) func(m machine) string { return func(m machine) string { return m.text(name) } }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
@@ -40,19 +39,17 @@ the step itself uses the settings of its own time.`,
 			if err := json.Unmarshal(raw, &plans); err != nil {
 				return fmt.Errorf("ferrite_erase_plan of %s: %w", args[0], err)
 			}
-			return output.PrintAny(s, cmd.OutOrStdout(), raw, planRows(plans, s.Wide()))
+			return output.PrintAny(s, cmd.OutOrStdout(), raw, planTable(plans, s.Wide()))
 		},
 	}
 }
 
-func planRows(plans []agentapi.ErasePlan, wide bool) func(t table.Writer) error {
-	return func(t table.Writer) error {
-		t.AppendHeader(table.Row{"Device", "Size", "Model", "Serial", "Would be", "Not by"})
-		for _, p := range plans {
-			t.AppendRow(table.Row{p.Device, wait.SizeText(p.Size), p.Model, p.Serial, wouldBe(p), notBy(p, wide)})
-		}
-		return nil
+func planTable(plans []agentapi.ErasePlan, wide bool) *output.Table {
+	t := output.NewTable("Device", "Size", "Model", "Serial", "Would be", "Not by")
+	for _, p := range plans {
+		t.Row(p.Device, wait.SizeText(p.Size), p.Model, p.Serial, wouldBe(p), notBy(p, wide))
 	}
+	return t
 }
 
 func wouldBe(p agentapi.ErasePlan) string {

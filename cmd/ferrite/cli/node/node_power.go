@@ -3,13 +3,11 @@ package node
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
@@ -100,18 +98,11 @@ under way is in column target.`,
 			if err != nil {
 				return err
 			}
-			reply, err := json.Marshal(all)
-			if err != nil {
-				return err
+			t := output.NewTable("node", "power", "target", "read")
+			for _, st := range all {
+				t.Row(cmp.Or(st.Name, st.Node), cmp.Or(st.Power, "unknown"), st.TargetPower, wait.Clock(st.PowerReadAt))
 			}
-			return output.PrintAny(s, cmd.OutOrStdout(), reply, func(t table.Writer) error {
-				t.AppendHeader(table.Row{"node", "power", "target", "read"})
-				for _, st := range all {
-					t.AppendRow(table.Row{cmp.Or(st.Name, st.Node), cmp.Or(st.Power, "unknown"), st.TargetPower,
-						wait.Clock(st.PowerReadAt)})
-				}
-				return nil
-			})
+			return output.PrintAny(s, cmd.OutOrStdout(), all, t)
 		},
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
@@ -83,17 +82,13 @@ func rootDevice(s *client.Session, cmd *cobra.Command, node string,
 	if err := json.Unmarshal(reply, &choice); err != nil {
 		return choice, fmt.Errorf("the conductor's answer: %w", err)
 	}
-	return choice, output.PrintAny(s, cmd.OutOrStdout(), reply, verdictRows(choice))
+	return choice, output.PrintAny(s, cmd.OutOrStdout(), reply, verdictTable(choice))
 }
 
-func verdictRows(choice nodeapi.RootDevice) func(t table.Writer) error {
-	return func(t table.Writer) error {
-		t.AppendHeader(table.Row{"Disk", "Size", "Model", "Serial", "Taken", "Why"})
-		for _, d := range choice.Disks {
-			t.AppendRow(table.Row{
-				d.Name, wait.SizeText(d.Size), d.Model, d.Serial, map[bool]string{true: "yes", false: "no"}[d.Taken], d.Why,
-			})
-		}
-		return nil
+func verdictTable(choice nodeapi.RootDevice) *output.Table {
+	t := output.NewTable("Disk", "Size", "Model", "Serial", "Taken", "Why")
+	for _, d := range choice.Disks {
+		t.Row(d.Name, wait.SizeText(d.Size), d.Model, d.Serial, map[bool]string{true: "yes", false: "no"}[d.Taken], d.Why)
 	}
+	return t
 }

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
@@ -32,7 +31,7 @@ while the node rests. Parts that are not well come first.`,
 			if err := json.Unmarshal(raw, &found); err != nil {
 				return fmt.Errorf("the conductor's answer: %w", err)
 			}
-			if err := output.PrintAny(s, cmd.OutOrStdout(), raw, sensorRows(found)); err != nil {
+			if err := output.PrintAny(s, cmd.OutOrStdout(), raw, sensorTable(found)); err != nil {
 				return err
 			}
 			if s.People() {
@@ -46,22 +45,20 @@ while the node rests. Parts that are not well come first.`,
 	}
 }
 
-// sensorRows is a row for each sensor: those that are critical first, then those with a warning.
-func sensorRows(found nodeapi.Sensors) func(t table.Writer) error {
-	return func(t table.Writer) error {
-		t.AppendHeader(table.Row{"Group", "Name", "Reading", "Critical At", "Health", "Of"})
-		for _, health := range []string{"Critical", "Warning", ""} {
-			for _, s := range found.Sensors {
-				unwell := s.Health == "Critical" || s.Health == "Warning"
-				if unwell && s.Health != health || !unwell && health != "" {
-					continue
-				}
-				t.AppendRow(table.Row{s.Group, s.Name, number(s.Reading, s.Unit), number(s.UpperCritical, s.Unit), s.Health,
-					strings.TrimSpace(s.Of + " " + s.Context)})
+// sensorTable is a row for each sensor: those that are critical first, then those with a warning.
+func sensorTable(found nodeapi.Sensors) *output.Table {
+	t := output.NewTable("Group", "Name", "Reading", "Critical At", "Health", "Of")
+	for _, health := range []string{"Critical", "Warning", ""} {
+		for _, s := range found.Sensors {
+			unwell := s.Health == "Critical" || s.Health == "Warning"
+			if unwell && s.Health != health || !unwell && health != "" {
+				continue
 			}
+			t.Row(s.Group, s.Name, number(s.Reading, s.Unit), number(s.UpperCritical, s.Unit), s.Health,
+				strings.TrimSpace(s.Of+" "+s.Context))
 		}
-		return nil
 	}
+	return t
 }
 
 // number is a value with its unit as people write it; "" for none.

@@ -51,7 +51,7 @@ those that are empty.`,
 				if err != nil {
 					return err
 				}
-				return output.PrintAny(s, cmd.OutOrStdout(), reply, m.rows(s))
+				return output.PrintAny(s, cmd.OutOrStdout(), reply, m.table(s))
 			})
 			if err != nil || s.People() {
 				return err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
@@ -40,7 +39,7 @@ something is wrong, the last error and the next command to try are at the end.`,
 				if i > 0 {
 					fmt.Fprintln(cmd.OutOrStdout())
 				}
-				if err := output.PrintAny(s, cmd.OutOrStdout(), reply, statusRows(st)); err != nil {
+				if err := output.PrintAny(s, cmd.OutOrStdout(), reply, statusTable(st)); err != nil {
 					return err
 				}
 			}
@@ -52,42 +51,36 @@ something is wrong, the last error and the next command to try are at the end.`,
 	}
 }
 
-// statusRows leaves out empty rows.
-func statusRows(st nodeapi.Status) func(t table.Writer) error {
-	return func(t table.Writer) error {
-		row := func(name, value string) {
-			if value != "" {
-				t.AppendRow(table.Row{name, value})
-			}
-		}
-		row("node", wait.Join(st.Node, st.Name))
-		row("state", st.State)
-		row("on its way to", st.Target)
-		if st.Maintenance {
-			row("maintenance", wait.Join("yes", cmp.Or(st.MaintenanceReason, st.Fault)))
-		}
-		row("power", st.Power)
-		row("power read", wait.Clock(st.PowerReadAt))
-		row("activity", st.Activity)
-		row("since", wait.Clock(st.Since))
-		if st.Step != "" {
-			row("step", fmt.Sprintf("%s (%d of %d)", st.Step, st.Index+1, len(st.Steps)))
-		}
-		row("waits for", st.WaitingFor)
-		for _, w := range st.Warnings {
-			row("warning", w)
-		}
-		row("waits since", wait.Clock(st.WaitingSince))
-		row("until", wait.Clock(st.Until))
-		for _, stage := range st.BootStages {
-			row("boot", wait.Clock(stage.At)+"  "+wait.Join(stage.Name, stage.Detail))
-		}
-		if p := st.Progress; p != nil {
-			row("progress", wait.ProgressText(*p))
-		}
-		row("agent heard of", wait.Clock(st.LastHeartbeat))
-		row("last error", st.LastError)
-		row("try", wait.Next(st))
-		return nil
+// statusTable leaves out empty rows.
+func statusTable(st nodeapi.Status) *output.Table {
+	t := output.NewTable()
+	t.Pair("node", wait.Join(st.Node, st.Name))
+	t.Pair("state", st.State)
+	t.Pair("on its way to", st.Target)
+	if st.Maintenance {
+		t.Pair("maintenance", wait.Join("yes", cmp.Or(st.MaintenanceReason, st.Fault)))
 	}
+	t.Pair("power", st.Power)
+	t.Pair("power read", wait.Clock(st.PowerReadAt))
+	t.Pair("activity", st.Activity)
+	t.Pair("since", wait.Clock(st.Since))
+	if st.Step != "" {
+		t.Pair("step", fmt.Sprintf("%s (%d of %d)", st.Step, st.Index+1, len(st.Steps)))
+	}
+	t.Pair("waits for", st.WaitingFor)
+	for _, w := range st.Warnings {
+		t.Pair("warning", w)
+	}
+	t.Pair("waits since", wait.Clock(st.WaitingSince))
+	t.Pair("until", wait.Clock(st.Until))
+	for _, stage := range st.BootStages {
+		t.Pair("boot", wait.Clock(stage.At)+"  "+wait.Join(stage.Name, stage.Detail))
+	}
+	if p := st.Progress; p != nil {
+		t.Pair("progress", wait.ProgressText(*p))
+	}
+	t.Pair("agent heard of", wait.Clock(st.LastHeartbeat))
+	t.Pair("last error", st.LastError)
+	t.Pair("try", wait.Next(st))
+	return t
 }

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
@@ -36,7 +35,7 @@ it can be aborted, and what its arguments mean.`,
 			if err != nil {
 				return s.Older(err, "cannot list the steps of a machine")
 			}
-			if err := output.PrintAny(s, cmd.OutOrStdout(), raw, stepRows(steps, s.Wide())); err != nil {
+			if err := output.PrintAny(s, cmd.OutOrStdout(), raw, stepTable(steps, s.Wide())); err != nil {
 				return err
 			}
 			if !s.People() {
@@ -64,35 +63,28 @@ func readSteps(s *client.Session, cmd *cobra.Command, node string) (raw json.Raw
 // frameworks are the frameworks of a list of steps, in the order of a node's life.
 func frameworks() []string { return []string{"verify", "clean", "deploy", "service"} }
 
-// stepRows is a row for each step; wide has a column for each of its facts.
-func stepRows(steps nodeapi.NodeSteps, wide bool) func(t table.Writer) error {
-	return func(t table.Writer) error {
-		if wide {
-			t.AppendHeader(table.Row{"Step", "By", "Verify", "Clean", "Deploy", "Service", "Abortable", "Arguments"})
-		} else {
-			t.AppendHeader(table.Row{"Step", "Runs in", "Arguments"})
-		}
+// stepTable is a row for each step; wide has a column for each of its facts.
+func stepTable(steps nodeapi.NodeSteps, wide bool) *output.Table {
+	if !wide {
+		t := output.NewTable("Step", "Runs in", "Arguments")
 		for _, st := range steps.Steps {
-			if wide {
-				t.AppendRow(wideStep(st))
-			} else {
-				t.AppendRow(table.Row{st.Interface + "." + st.Step, runsIn(st.Priorities), argNames(st.Args)})
+			t.Row(st.Interface+"."+st.Step, runsIn(st.Priorities), argNames(st.Args))
+		}
+		return t
+	}
+	t := output.NewTable("Step", "By", "Verify", "Clean", "Deploy", "Service", "Abortable", "Arguments")
+	for _, st := range steps.Steps {
+		row := []string{st.Interface + "." + st.Step, st.Source}
+		for _, fw := range frameworks() {
+			priority := "-"
+			if p, ok := st.Priorities[fw]; ok {
+				priority = strconv.Itoa(p)
 			}
+			row = append(row, priority)
 		}
-		return nil
+		t.Row(append(row, map[bool]string{true: "yes", false: "no"}[st.Abortable], argsText(st.Args))...)
 	}
-}
-
-func wideStep(st nodeapi.NodeStep) table.Row {
-	row := table.Row{st.Interface + "." + st.Step, st.Source}
-	for _, fw := range frameworks() {
-		if p, ok := st.Priorities[fw]; ok {
-			row = append(row, strconv.Itoa(p))
-		} else {
-			row = append(row, "-")
-		}
-	}
-	return append(row, map[bool]string{true: "yes", false: "no"}[st.Abortable], argsText(st.Args))
+	return t
 }
 
 // runsIn names the frameworks of a step, with its priority where it has one.

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -115,9 +114,5 @@ func printStatuses(ctx context.Context, s *client.Session, cmd *cobra.Command, n
 	if err != nil {
 		return err
 	}
-	reply, err := json.Marshal(all)
-	if err != nil {
-		return err
-	}
-	return output.PrintAny(s, cmd.OutOrStdout(), reply, nil)
+	return output.PrintAny(s, cmd.OutOrStdout(), all, nil)
 }

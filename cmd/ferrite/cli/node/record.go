@@ -2,10 +2,8 @@ package node
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
@@ -22,7 +20,7 @@ var record = noun.Noun{
 		{Use: "nmi NODE...", Method: http.MethodPut, Path: "/{0}/management/inject_nmi",
 			Short: "Interrupt machines so that their operating systems dump their memory"},
 		{Use: "validate NODE", Short: "Show which settings each interface lacks", Path: "/{0}/validate",
-			Rows: validRows},
+			Rows: noun.Rows(validRows)},
 		{Use: "inventory NODE", Short: "Show the inventory of a machine, as JSON or YAML (-o yaml)",
 			Path: "/{0}/inventory", Also: asTree},
 		{Use: "history NODE", Short: "Show the history of a machine", Path: "/{0}/history?detail=True", Key: "history",
@@ -86,24 +84,14 @@ func asTree(s *client.Session, _ *cobra.Command) noun.After {
 	}
 }
 
-func validRows(reply json.RawMessage) func(t table.Writer) error {
-	return func(t table.Writer) error {
-		var byKind map[string]json.RawMessage
-		if err := json.Unmarshal(reply, &byKind); err != nil {
-			return fmt.Errorf("the conductor's answer: %w", err)
+func validRows(_ *client.Session, byKind map[string]nodeapi.Valid) *output.Table {
+	t := output.NewTable("Interface", "Works", "Reason")
+	for _, kind := range output.Sorted(byKind) {
+		works := "not supported"
+		if v := byKind[kind].Result; v != nil {
+			works = map[bool]string{true: "yes", false: "no"}[*v]
 		}
-		t.AppendHeader(table.Row{"Interface", "Works", "Reason"})
-		for _, kind := range output.Sorted(byKind) {
-			var v nodeapi.Valid
-			if err := json.Unmarshal(byKind[kind], &v); err != nil {
-				return fmt.Errorf("the conductor's answer: %w", err)
-			}
-			works := "not supported"
-			if v.Result != nil {
-				works = map[bool]string{true: "yes", false: "no"}[*v.Result]
-			}
-			t.AppendRow(table.Row{kind, works, v.Reason})
-		}
-		return nil
+		t.Row(kind, works, byKind[kind].Reason)
 	}
+	return t
 }

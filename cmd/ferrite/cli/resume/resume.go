@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
@@ -42,8 +41,11 @@ func Command(s *client.Session) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := output.PrintAny(s, cmd.OutOrStdout(), raw, rows(hold)); err != nil || dry {
+			if err := output.PrintAny(s, cmd.OutOrStdout(), raw, findings(hold)); err != nil {
 				return err
+			}
+			if fmt.Fprintln(cmd.ErrOrStderr(), about(hold)); dry {
+				return nil
 			}
 			end := nodeapi.HoldEnd{Abandon: abandon}
 			if all {
@@ -87,24 +89,26 @@ func read(cmd *cobra.Command, s *client.Session) (hold nodeapi.Hold, raw json.Ra
 	return hold, raw, nil
 }
 
-// rows shows one line a finding, and how sure it is.
-func rows(hold nodeapi.Hold) func(t table.Writer) error {
-	return func(t table.Writer) error {
-		t.AppendHeader(table.Row{"Node", "State", "Power then", "Power now", "Lost?", "What it means"})
-		for _, n := range hold.Nodes {
-			lost := ""
-			if n.Dangerous {
-				lost = "maybe"
-			}
-			t.AppendRow(table.Row{name(n), n.ProvisionState, n.PowerState, n.PowerNow, lost, strings.Join(n.Findings, "\n")})
+// findings is a row for each node: what the end of the hold would mean, and how sure it is.
+func findings(hold nodeapi.Hold) *output.Table {
+	t := output.NewTable("Node", "State", "Power then", "Power now", "Lost?", "What it means")
+	for _, n := range hold.Nodes {
+		lost := ""
+		if n.Dangerous {
+			lost = "maybe"
 		}
-		about := fmt.Sprintf("backup of %s; nothing known of other nodes", at(hold.Backup))
-		if hold.Unread > 0 {
-			about += fmt.Sprintf("; power not read yet: %d nodes, look again in a minute", hold.Unread)
-		}
-		t.SetCaption("%s", about)
-		return nil
+		t.Row(name(n), n.ProvisionState, n.PowerState, n.PowerNow, lost, strings.Join(n.Findings, "\n"))
 	}
+	return t
+}
+
+// about says how much the findings rest on.
+func about(hold nodeapi.Hold) string {
+	text := fmt.Sprintf("backup of %s; nothing known of other nodes", at(hold.Backup))
+	if hold.Unread > 0 {
+		text += fmt.Sprintf("; power not read yet: %d nodes, look again in a minute", hold.Unread)
+	}
+	return text
 }
 
 func at(t *time.Time) string {

@@ -9,13 +9,6 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ObjectFlag is a free-form field given as KEY=VALUE, once for each key.
-type ObjectFlag struct {
-	Flag string
-	Args []string
-	Read func(string) any
-}
-
 // ReadList reads a flag that is a list of objects: JSON in the flag itself, or a file of JSON or YAML. The conductor
 // checks the objects.
 func ReadList(flag, what string) ([]any, error) {

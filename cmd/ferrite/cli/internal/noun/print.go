@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 )
@@ -17,24 +17,37 @@ func (c call) print(cmd *cobra.Command, args []string, reply json.RawMessage) (e
 	if columns == nil {
 		columns = c.Columns
 	}
-	var rows func(table.Writer) error
+	var t *output.Table
 	switch {
 	case c.verb.Rows != nil:
-		rows = c.verb.Rows(reply)
+		t, err = c.verb.Rows(c.Session, reply)
 	case c.verb.Key == "":
 		reply = unwrapped(reply, args)
-		rows = output.Fields(c.Session, reply)
-	case len(columns) == 1 && columns[0].Text == nil && isTexts(reply):
-		rows = textRows(columns[0].Field, reply)
-	default:
-		if c.verb.Key == "{}" {
-			if reply, err = byName(reply); err != nil {
-				return err
-			}
-		}
-		rows = output.RowsOf(c.Session, reply, nodes.NameColumns(cmd.Context(), c.Session, columns))
+		t = output.Fields(c.Session, reply)
+	case len(columns) == 1:
+		t = textRows(columns[0].Field, reply)
+	case c.verb.Key == "{}":
+		reply, err = byName(reply)
 	}
-	return output.PrintAny(c.Session, cmd.OutOrStdout(), reply, rows)
+	if err != nil {
+		return err
+	}
+	if t == nil {
+		t = output.RowsOf(c.Session, reply, nodes.NameColumns(cmd.Context(), c.Session, columns))
+	}
+	return output.PrintAny(c.Session, cmd.OutOrStdout(), reply, t)
+}
+
+// Rows is the table of an answer of type T.
+func Rows[T any](table func(*client.Session, T) *output.Table) func(*client.Session, json.RawMessage) (*output.Table,
+	error) {
+	return func(s *client.Session, reply json.RawMessage) (*output.Table, error) {
+		var answer T
+		if err := json.Unmarshal(reply, &answer); err != nil {
+			return nil, fmt.Errorf("the conductor's answer: %w", err)
+		}
+		return table(s, answer), nil
+	}
 }
 
 // unwrapped is an object; the one within where it is wrapped under the name that was asked for.
@@ -64,23 +77,15 @@ func byName(reply json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(list)
 }
 
-// isTexts reports whether a list has texts in place of records.
-func isTexts(reply json.RawMessage) bool {
+// textRows is a table of a list of texts; nil for a list of records.
+func textRows(head string, list json.RawMessage) *output.Table {
 	var texts []string
-	return json.Unmarshal(reply, &texts) == nil
-}
-
-// textRows is a table of a list of texts.
-func textRows(head string, list json.RawMessage) func(t table.Writer) error {
-	return func(t table.Writer) error {
-		var texts []string
-		if err := json.Unmarshal(list, &texts); err != nil {
-			return fmt.Errorf("the conductor's answer: %w", err)
-		}
-		t.AppendHeader(table.Row{head})
-		for _, text := range texts {
-			t.AppendRow(table.Row{text})
-		}
+	if json.Unmarshal(list, &texts) != nil {
 		return nil
 	}
+	t := output.NewTable(head)
+	for _, text := range texts {
+		t.Row(text)
+	}
+	return t
 }

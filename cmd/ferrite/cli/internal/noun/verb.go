@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
@@ -23,9 +22,9 @@ type Verb struct {
 	// Key is the key of the answer's list; "[]" if the answer is the list, "{}" if it maps names, "" for one record.
 	Key     string
 	Columns []output.Column
-	Rows    func(reply json.RawMessage) func(table.Writer) error // nil: of Columns, or of the fields
-	Done    string                                               // without an answer; "{0}: {verb} done" when empty
-	Care    caution.Care                                         // of verbs with NODE...
+	Rows    func(*client.Session, json.RawMessage) (*output.Table, error) // nil: of Columns, or of the fields
+	Done    string                                                        // without an answer; "{0}: {verb} done" when empty
+	Care    caution.Care                                                  // of verbs with NODE...
 	// Also adds to the command; its result, if any, continues after the request.
 	Also func(s *client.Session, cmd *cobra.Command) After
 }

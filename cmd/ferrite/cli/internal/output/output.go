@@ -11,13 +11,15 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 )
 
-// PrintAny writes a reply in the form that was asked for; rows says how it looks
-// as a table.
-func PrintAny(s *client.Session, w io.Writer, reply json.RawMessage, rows func(t table.Writer) error) error {
+// PrintAny writes an answer in the form that was asked for. t is its form for people; nil for none.
+func PrintAny(s *client.Session, w io.Writer, answer any, t *Table) error {
+	reply, err := raw(answer)
+	if err != nil {
+		return err
+	}
 	switch {
 	case s.Output == "json", s.Output == "yaml":
 		return printDocument(s, w, reply)
@@ -25,17 +27,26 @@ func PrintAny(s *client.Session, w io.Writer, reply json.RawMessage, rows func(t
 		return printNames(w, reply)
 	case s.Template() != "":
 		return printTemplate(w, s.Template(), reply)
-	}
-	t := &fitted{Writer: table.NewWriter()}
-	if err := rows(t); err != nil {
-		return err
+	case t.err != nil:
+		return t.err
 	}
 	text := t.render(ScreenOf(w))
 	if text == "" {
 		text = "nothing is set"
 	}
-	_, err := fmt.Fprintln(w, text)
+	_, err = fmt.Fprintln(w, text)
 	return err
+}
+
+// raw is an answer as JSON. Bytes are as they came.
+func raw(answer any) (json.RawMessage, error) {
+	switch answer := answer.(type) {
+	case json.RawMessage:
+		return answer, nil
+	case []byte:
+		return answer, nil
+	}
+	return json.Marshal(answer)
 }
 
 // PrintSome writes the replies of several requests as PrintAny does for programs: one as it is, more as a list.
@@ -46,11 +57,7 @@ func PrintSome(s *client.Session, cmd *cobra.Command, asked int, replies []json.
 	if replies == nil {
 		replies = []json.RawMessage{}
 	}
-	list, err := json.Marshal(replies)
-	if err != nil {
-		return err
-	}
-	return PrintAny(s, cmd.OutOrStdout(), list, nil)
+	return PrintAny(s, cmd.OutOrStdout(), replies, nil)
 }
 
 // Say prints a sentence about the outcome: on stdout for people, else on stderr, since a program reads stdout.
@@ -96,51 +103,42 @@ func plainJSON(reply json.RawMessage) ([]byte, error) {
 	return []byte(visibleJSON(b.String())), nil
 }
 
-// ShowPath reads one object and prints it.
-func ShowPath(s *client.Session, cmd *cobra.Command, path string) error {
-	var reply json.RawMessage
-	if err := s.Client.Do(cmd.Context(), "GET", path, nil, &reply); err != nil {
-		return err
+// decoded reads an answer for a table.
+func (t *Table) decoded(reply json.RawMessage, into any) *Table {
+	if err := json.Unmarshal(reply, into); err != nil {
+		t.err = fmt.Errorf("the conductor's answer: %w", err)
 	}
-	return PrintAny(s, cmd.OutOrStdout(), reply, Fields(s, reply))
+	return t
 }
 
 // Fields is a table of one object: a row for each of its fields that has a value, and for all with -o wide.
-func Fields(s *client.Session, reply json.RawMessage) func(t table.Writer) error {
-	return func(t table.Writer) error {
-		var object map[string]any
-		if err := json.Unmarshal(reply, &object); err != nil {
-			var value any
-			if json.Unmarshal(reply, &value) != nil {
-				return fmt.Errorf("the conductor's answer: %w", err)
-			}
-			t.AppendRow(table.Row{Cell(value)}) // it is no object: a number, a text
-			return nil
-		}
-		for _, name := range Sorted(object) {
-			text := FieldText(name, object[name])
-			if slices.Contains([]string{"links", "ports", "states", "portgroups", "volume"}, name) ||
-				text == "" && !s.Wide() {
-				continue
-			}
-			t.AppendRow(table.Row{name, text})
-		}
-		return nil
+func Fields(s *client.Session, reply json.RawMessage) *Table {
+	var object map[string]any
+	t := NewTable().decoded(reply, &object)
+	var value any
+	if t.err != nil && json.Unmarshal(reply, &value) == nil { // it is no object: a number, a text
+		t = NewTable()
+		t.Row(Cell(value))
 	}
+	for _, name := range Sorted(object) {
+		text := FieldText(name, object[name])
+		if slices.Contains([]string{"links", "ports", "states", "portgroups", "volume"}, name) ||
+			text == "" && !s.Wide() {
+			continue
+		}
+		t.Row(name, text)
+	}
+	return t
 }
 
 // Named is a table of the fields of one object that were asked for, in that order, also those without a value.
-func Named(reply json.RawMessage, fields []string) func(t table.Writer) error {
-	return func(t table.Writer) error {
-		var object map[string]any
-		if err := json.Unmarshal(reply, &object); err != nil {
-			return fmt.Errorf("the conductor's answer: %w", err)
-		}
-		for _, name := range fields {
-			t.AppendRow(table.Row{name, FieldText(name, object[name])})
-		}
-		return nil
+func Named(reply json.RawMessage, fields []string) *Table {
+	var object map[string]any
+	t := NewTable().decoded(reply, &object)
+	for _, name := range fields {
+		t.Row(name, FieldText(name, object[name]))
 	}
+	return t
 }
 
 // Column is a column of a list.
@@ -169,30 +167,21 @@ func Columns(fields ...string) []Column {
 }
 
 // RowsOf is a table of a list of objects. Columns that are empty in every row are left out.
-func RowsOf(s *client.Session, reply json.RawMessage, columns []Column) func(t table.Writer) error {
-	return func(t table.Writer) error {
-		var items []map[string]any
-		if err := json.Unmarshal(reply, &items); err != nil {
-			return fmt.Errorf("the conductor's answer: %w", err)
-		}
-		shown := slices.DeleteFunc(slices.Clone(columns), func(c Column) bool { return c.Wide && !s.Wide() })
-		header := make(table.Row, len(shown))
-		for i, c := range shown {
-			header[i] = c.head()
-		}
-		t.AppendHeader(header)
-		if f, ok := t.(*fitted); ok {
-			f.sparse = true
-		}
-		for _, item := range items {
-			row := make(table.Row, len(shown))
-			for i, c := range shown {
-				row[i] = c.text(item)
-			}
-			t.AppendRow(row)
-		}
-		return nil
+func RowsOf(s *client.Session, reply json.RawMessage, columns []Column) *Table {
+	var items []map[string]any
+	t := (&Table{sparse: true}).decoded(reply, &items)
+	shown := slices.DeleteFunc(slices.Clone(columns), func(c Column) bool { return c.Wide && !s.Wide() })
+	for _, c := range shown {
+		t.head = append(t.head, c.head())
 	}
+	for _, item := range items {
+		row := make([]string, len(shown))
+		for i, c := range shown {
+			row[i] = c.text(item)
+		}
+		t.Row(row...)
+	}
+	return t
 }
 
 func (c Column) head() string { return strings.ReplaceAll(cmp.Or(c.Head, c.Field), "_", " ") }

@@ -22,24 +22,31 @@ func plain() table.Style {
 	}
 }
 
-// fitted is a table that fits a screen. Its cells are made fit for a terminal as they come.
-type fitted struct {
-	table.Writer
+// Table is an answer as people read it. Its cells are made fit for a terminal as they come, and it fits the screen.
+type Table struct {
 	head   []string
 	rows   [][]string
-	sparse bool // columns without any text are left out
+	sparse bool  // columns without any text are left out
+	err    error // of the answer
 }
 
-// AppendHeader takes the names of the columns.
-func (t *fitted) AppendHeader(row table.Row, _ ...table.RowConfig) { t.head = cells(row) }
+// NewTable begins a table. Without names of columns, its rows are names and values.
+func NewTable(head ...string) *Table { return &Table{head: visible(head...)} }
 
-// AppendRow takes a row.
-func (t *fitted) AppendRow(row table.Row, _ ...table.RowConfig) { t.rows = append(t.rows, cells(row)) }
+// Row adds a row.
+func (t *Table) Row(cells ...string) { t.rows = append(t.rows, visible(cells...)) }
 
-func cells(row table.Row) []string {
-	all := make([]string, len(row))
-	for i, cell := range row {
-		text := strings.TrimRight(Cell(cell), "\n")
+// Pair adds a name and its text, unless the text is empty.
+func (t *Table) Pair(name, text string) {
+	if text != "" {
+		t.Row(name, text)
+	}
+}
+
+func visible(cells ...string) []string {
+	all := make([]string, len(cells))
+	for i, cell := range cells {
+		text := strings.TrimRight(cell, "\n")
 		if i == 0 { // further lines of it would look like rows
 			all[i] = VisibleLine(text)
 		} else {
@@ -50,7 +57,7 @@ func cells(row table.Row) []string {
 }
 
 // render draws the table for a screen of so many columns; 0 for any.
-func (t *fitted) render(screen Screen) string {
+func (t *Table) render(screen Screen) string {
 	if t.sparse {
 		t.dropEmpty()
 	}
@@ -80,7 +87,7 @@ func (t *fitted) render(screen Screen) string {
 }
 
 // nameOf names a cell: by its column, or by the first cell of its row in a table without a head.
-func (t *fitted) nameOf(row []string, column int) string {
+func (t *Table) nameOf(row []string, column int) string {
 	switch {
 	case len(t.head) > column:
 		return t.head[column]
@@ -90,7 +97,7 @@ func (t *fitted) nameOf(row []string, column int) string {
 	return ""
 }
 
-func (t *fitted) columns() int {
+func (t *Table) columns() int {
 	n := len(t.head)
 	for _, r := range t.rows {
 		n = max(n, len(r))
@@ -99,7 +106,7 @@ func (t *fitted) columns() int {
 }
 
 // dropEmpty leaves out the columns that no row has a text in.
-func (t *fitted) dropEmpty() {
+func (t *Table) dropEmpty() {
 	if len(t.rows) == 0 {
 		return
 	}
@@ -116,7 +123,7 @@ func (t *fitted) dropEmpty() {
 
 // widths are the columns' widths on a screen. The widest are narrowed first, down to their longest word: a table of
 // long words is wider than the screen.
-func (t *fitted) widths(screen int) []int {
+func (t *Table) widths(screen int) []int {
 	natural, least := make([]int, t.columns()), make([]int, t.columns())
 	for _, r := range append([][]string{t.head}, t.rows...) {
 		for i, cell := range r {

@@ -5,12 +5,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jedib0t/go-pretty/v6/table"
 )
 
 // TestFitted: a table fits the terminal by wrapping between words. Words stay whole, and columns without text go.
 func TestFitted(t *testing.T) {
-	rows := []table.Row{
+	rows := [][]string{
 		{"web-1", "", "active", "the disk is too small: 1073741824 bytes"},
 		{"web-2", "", "clean failed", "http://images.example.org/very-long-name-of-an-image.qcow2 is not there"},
 	}
@@ -34,10 +33,10 @@ web-1   active         the disk is too small: 1073741824
 web-2   clean failed   http://images.example.org/very-long-name-of-an-image.qcow2
                        is not there`},
 	} {
-		f := &fitted{sparse: true}
-		f.AppendHeader(table.Row{"name", "nothing", "last_state", "problem"})
+		f := NewTable("name", "nothing", "last_state", "problem")
+		f.sparse = true
 		for _, r := range rows {
-			f.AppendRow(append(table.Row{}, r...))
+			f.Row(r...)
 		}
 		if diff := cmp.Diff(c.want, f.render(c.screen)); diff != "" {
 			t.Errorf("%+v (-want +got):\n%s", c.screen, diff)

@@ -19,9 +19,6 @@ func Pairs(flag string, args []string, read func(string) any) (map[string]any, e
 	return m, nil
 }
 
-// FieldOf is the field a flag stands for.
-func FieldOf(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
-
 // JsonOrText is JSON when the value is some, else the text itself: 4 is a
 // number, true is a boolean, x86_64 is text.
 func JsonOrText(value string) any {
