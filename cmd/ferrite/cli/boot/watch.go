@@ -1,3 +1,4 @@
+// Package boot is `ferrite boot`: the network that machines boot from, as the conductor sees it.
 package boot
 
 import (
@@ -140,4 +141,11 @@ func (w *watcher) print(raw []byte, l nodeapi.BootLine) error {
 	}
 	_, err := fmt.Fprintln(w.out, text)
 	return err
+}
+
+const help = `Watch the network that machines boot from, and print what a DHCP server of your own needs.`
+
+// Command is ferrite boot.
+func Command(s *client.Session) *cobra.Command {
+	return client.Group("boot", "Watch and set up the network that machines boot from", help, watchCommand(s))
 }

@@ -2,9 +2,12 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,7 +16,9 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/completion"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/suggest"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
@@ -155,5 +160,87 @@ func completeDocuments(s *client.Session, kinds ...string) cobra.CompletionFunc 
 			}
 			return names, err
 		})
+	}
+}
+
+// documentList is documents as listed: whole, or as a table.
+type documentList struct {
+	Kind       string              `json:"kind"`
+	APIVersion string              `json:"apiVersion"`
+	Metadata   wait.ListMetadata   `json:"metadata"`
+	Items      []json.RawMessage   `json:"items,omitempty"`
+	Columns    []output.GridColumn `json:"columnDefinitions,omitempty"`
+	Rows       []output.GridRow    `json:"rows,omitempty"`
+}
+
+// documents returns the metadata of all entries of a list.
+func (l documentList) documents() (all []hostapi.ObjectMeta) {
+	for _, r := range l.Rows {
+		all = append(all, r.Object.Metadata)
+	}
+	for _, item := range l.Items {
+		all = append(all, documentsIn(item)...)
+	}
+	return all
+}
+
+// documentsIn are the metadata of a document, or of the rows of a table.
+func documentsIn(object json.RawMessage) []hostapi.ObjectMeta {
+	var d struct {
+		Metadata hostapi.ObjectMeta
+		Rows     []output.GridRow
+	}
+	if json.Unmarshal(object, &d) != nil {
+		return nil
+	}
+	if d.Rows == nil {
+		return []hostapi.ObjectMeta{d.Metadata}
+	}
+	var all []hostapi.ObjectMeta
+	for _, r := range d.Rows {
+		all = append(all, r.Object.Metadata)
+	}
+	return all
+}
+
+// unknownField is how the server names a field that no document has.
+var unknownField = regexp.MustCompile(`unknown field \\?"([^"\\]+)`)
+
+// explainMisspelt names the field that was meant, and the ways on.
+func explainMisspelt(err error, kind hostapi.Kind) error {
+	near := ""
+	if m := unknownField.FindStringSubmatch(err.Error()); m != nil {
+		path := strings.Split(m[1], ".")
+		last := path[len(path)-1]
+		path[len(path)-1] = ""
+		known := map[string]bool{}
+		for _, document := range []any{hostapi.Host{}, hostapi.DataImage{}, hostapi.HostFirmwareComponents{},
+			hostapi.HostFirmwareSettings{}, hostapi.FirmwareSchema{}} {
+			fieldNames(reflect.TypeOf(document), known)
+		}
+		near = suggest.DidYouMean(last, strings.Join(path, "."), output.Sorted(known))
+	}
+	return fmt.Errorf("%w%s\n  correct its name, or have it left out by --validate=warn; ferrite get %s -o yaml shows "+
+		"names that are known", err, near, kindNames(kind)[0])
+}
+
+// fieldNames adds the names of all fields of a type, also of those within.
+func fieldNames(t reflect.Type, known map[string]bool) {
+	if k := t.Kind(); k == reflect.Pointer || k == reflect.Slice || k == reflect.Map {
+		fieldNames(t.Elem(), known)
+	}
+	if t.Kind() != reflect.Struct {
+		return
+	}
+	for f := range t.NumField() {
+		field := t.Field(f)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if known[name] || !field.IsExported() {
+			continue
+		}
+		if name != "" && name != "-" {
+			known[name] = true
+		}
+		fieldNames(field.Type, known)
 	}
 }

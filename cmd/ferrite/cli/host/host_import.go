@@ -103,19 +103,10 @@ func readImport(ctx context.Context, s *client.Session, node string) (*importing
 	if err := s.Client.Do(ctx, "GET", client.NodePath(node), nil, &i.node); err != nil {
 		return nil, err
 	}
-	ports, err := s.Client.Pages(ctx, "ports", url.Values{"node": {i.node.UUID}, "fields": {"uuid,address,pxe_enabled"}},
-		0)
-	if err != nil {
-		return nil, err
-	}
-	for _, raw := range ports {
-		var p importedPort
-		if err := json.Unmarshal(raw, &p); err != nil {
-			return nil, fmt.Errorf("ports of node %s: %w", i.node.Label(), err)
-		}
-		i.ports = append(i.ports, p)
-	}
-	return i, nil
+	var err error
+	i.ports, err = client.Records[importedPort](ctx, s, "ports",
+		url.Values{"node": {i.node.UUID}, "fields": {"uuid,address,pxe_enabled"}})
+	return i, err
 }
 
 // documents are the host and the secret of its credentials, nil for a BMC without

@@ -16,7 +16,7 @@ func Command(s *client.Session) *cobra.Command {
 		nodeCreate(s), nodeList(s), nodeShow(s), nodeSet(s), nodeUnset(s),
 		nodeStatus(s), nodeWatch(s), nodeLogs(s), nodeConsole(s), nodePower(s),
 		nodeRootDevice(s), nodeErasePlan(s), nodeSteps(s), nodeSensors(s),
-		nodeDeploy(s), nodeRebuild(s), nodeClean(s), nodeService(s), nodeRescue(s),
+		nodeRescue(s),
 		noun.Traits("node", "NODE", record.Path).Command(s),
 	)
 	cmd.AddCommand(nodeVerbs(s)...)

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -29,23 +28,28 @@ The config drive is one of these:
   a JSON object with meta_data, user_data, network_data, vendor_data
   a URL`
 
-func nodeDeploy(s *client.Session) *cobra.Command {
-	return deployCommand(s, verb{
-		name: "deploy", target: "active", goal: wait.ProvisionGoal("active"),
-		short: "Write an operating system to a machine and boot it",
-		long:  "Write an operating system to a machine and boot it. The machine must be available.\n\n" + imageHelp,
-		care:  caution.Care{Force: caution.OfHost},
-	})
+var deploy = verb{
+	name: "deploy", target: "active", goal: wait.ProvisionGoal("active"),
+	short: "Write an operating system to a machine and boot it",
+	long:  "Write an operating system to a machine and boot it. The machine must be available.\n\n" + imageHelp,
+	care:  caution.Care{Force: caution.OfHost}, args: imageArgs, example: imageExample("deploy"),
+	flags: imageFlags("active"),
 }
 
-func nodeRebuild(s *client.Session) *cobra.Command {
-	return deployCommand(s, verb{
-		name: "rebuild", target: "rebuild", goal: wait.ProvisionGoal("active"),
-		short: "Write the operating system of a machine again",
-		long:  "Write the operating system of an active machine again. Data on its disk is lost.\n\n" + imageHelp,
-		care: caution.Care{Force: caution.OfHost,
-			Question: caution.Always("This writes the operating system of NAMES again, and loses the data on the disk.")},
-	})
+var rebuild = verb{
+	name: "rebuild", target: "rebuild", goal: wait.ProvisionGoal("active"),
+	short: "Write the operating system of a machine again",
+	long:  "Write the operating system of an active machine again. Data on its disk is lost.\n\n" + imageHelp,
+	care: caution.Care{Force: caution.OfHost,
+		Question: caution.Always("This writes the operating system of NAMES again, and loses the data on the disk.")},
+	args: imageArgs, example: imageExample("rebuild"), flags: imageFlags("rebuild"),
+}
+
+const imageArgs = " [--image NAME|URL] [--checksum SUM] [--config-drive DATA]"
+
+func imageExample(verb string) string {
+	return "  ferrite node " + verb + " m1 --image debian-12 --wait\n  ferrite node " + verb +
+		" m1 --image http://10.0.0.1/debian.qcow2 --checksum sha256:0a1b... --config-drive ./seed --wait"
 }
 
 // image holds the flags of the image to write; they become instance_info.
@@ -54,53 +58,36 @@ type image struct {
 	rootDevice            []string
 }
 
-func deployCommand(s *client.Session, v verb) *cobra.Command {
-	var img image
-	var drive string
-	var waiting wait.Flag
-	cmd := &cobra.Command{
-		Use:   v.name + " NODE... [--image NAME|URL] [--checksum SUM] [--config-drive DATA]",
-		Short: v.short,
-		Long:  v.long,
-		Example: "  ferrite node " + v.name + " m1 --image debian-12 --wait\n  ferrite node " + v.name +
-			" m1 --image http://10.0.0.1/debian.qcow2 --checksum sha256:0a1b... --config-drive ./seed --wait",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			body := nodeapi.Provision{Target: v.target}
-			if drive != "" {
+// imageFlags are the flags of verbs that write an image, which becomes part of the node's record beforehand.
+func imageFlags(target string) bodyFlags {
+	return func(s *client.Session, cmd *cobra.Command) body {
+		var img image
+		f := cmd.Flags()
+		f.StringVar(&img.url, "image", "",
+			"image to deploy, as `NAME|URL`; without it, image_source of instance_info")
+		f.StringVar(&img.checksum, "checksum", "", "checksum of the image, or the URL of a file of checksums")
+		f.StringVar(&img.format, "image-format", "", "raw or qcow2; detected when left out")
+		f.StringArrayVar(&img.rootDevice, "root-device", nil,
+			"KEY=HINT that selects the disk, like serial=XYZ; repeat it")
+		drive := f.String("config-drive", "",
+			"`file`, folder, JSON or URL with data for the first boot of the operating system")
+		return func(cmd *cobra.Command, nodes []string) (any, error) {
+			body := nodeapi.Provision{Target: target}
+			if *drive != "" {
 				var err error
-				if body.ConfigDrive, err = readConfigDrive(drive); err != nil {
-					return fmt.Errorf("--config-drive: %w", err)
+				if body.ConfigDrive, err = readConfigDrive(*drive); err != nil {
+					return nil, fmt.Errorf("--config-drive: %w", err)
 				}
 			}
 			ops, err := img.patch()
-			if err != nil {
-				return err
+			if err != nil || len(ops) == 0 {
+				return body, err
 			}
-			if len(ops) > 0 {
-				if err := wait.Each(args, func(node string) error {
-					return wait.Unlocked(cmd.Context(), node, func(ctx context.Context, node string) error {
-						return s.Client.Do(ctx, "PATCH", client.NodePath(node), ops, nil)
-					})
-				}); err != nil {
-					return err
-				}
-			}
-			return requestVerb(s, cmd, args, v.goal, waiting, body)
-		},
+			return body, wait.Each(nodes, func(node string) error {
+				return wait.Do(cmd.Context(), s, "PATCH", client.NodePath(node), ops, nil)
+			})
+		}
 	}
-	f := cmd.Flags()
-	f.StringVar(&img.url, "image", "",
-		"image to deploy, as `NAME|URL`; without it, image_source of instance_info")
-	f.StringVar(&img.checksum, "checksum", "", "checksum of the image, or the URL of a file of checksums")
-	f.StringVar(&img.format, "image-format", "", "raw or qcow2; detected when left out")
-	f.StringArrayVar(&img.rootDevice, "root-device", nil,
-		"KEY=HINT that selects the disk, like serial=XYZ; repeat it")
-	f.StringVar(&drive, "config-drive", "",
-		"`file`, folder, JSON or URL with data for the first boot of the operating system")
-	waiting.Add(cmd)
-	v.care.Add(s, cmd)
-	return cmd
 }
 
 // source is the image as instance_info has it: image:NAME for a name.

@@ -2,11 +2,9 @@ package node
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,30 +24,20 @@ func nodePower(s *client.Session) *cobra.Command {
 		{"soft-off", "soft power off", "power off", "Ask the operating system to shut down"},
 		{"soft-reboot", "soft rebooting", "power on", "Ask the operating system to reboot"},
 	} {
-		var waiting wait.Flag
-		var timeout time.Duration
-		cmd := &cobra.Command{
-			Use:   p.name + " NODE...",
-			Short: p.short,
-			Args:  cobra.MinimumNArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				if err := refuseAmid(s, cmd, args); err != nil {
-					return err
-				}
-				body := nodeapi.Power{Target: p.target, Timeout: int(timeout.Seconds())}
-				begin := func(ctx context.Context, node string) error {
-					return s.Client.Do(ctx, "PUT", client.NodePath(node, "states", "power"), body, nil)
-				}
-				return runVerb(s, cmd, args, waiting, wait.PowerGoal(p.ends), begin)
-			},
-		}
-		waiting.Add(cmd)
-		caution.Care{Force: "do it in the middle of an activity, such as a deploy, which then may fail"}.Add(s, cmd)
-		cmd.Flags().DurationVar(&timeout, "power-timeout", 0,
-			"time limit; the conductor's default when left out")
-		commands = append(commands, cmd)
+		commands = append(commands, verb{name: p.name, power: true, goal: wait.PowerGoal(p.ends), short: p.short,
+			care:  caution.Care{Force: "do it in the middle of an activity, such as a deploy, which then may fail"},
+			flags: powerFlags(p.target)}.command(s))
 	}
 	return client.Group("power", "Switch machines on and off", "", append(commands, powerStatus(s))...)
+}
+
+func powerFlags(target string) bodyFlags {
+	return func(s *client.Session, cmd *cobra.Command) body {
+		limit := cmd.Flags().Duration("power-timeout", 0, "time limit; the conductor's default when left out")
+		return func(cmd *cobra.Command, nodes []string) (any, error) {
+			return nodeapi.Power{Target: target, Timeout: int(limit.Seconds())}, refuseAmid(s, cmd, nodes)
+		}
+	}
 }
 
 // refuseAmid refuses a power change in the middle of an activity, before any machine is touched: the activity would

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -23,13 +22,9 @@ while the node rests. Parts that are not well come first.`,
 		Example: "  ferrite node sensors m1\n  ferrite node sensors m1 -o json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var raw json.RawMessage
-			if err := s.Client.Do(cmd.Context(), "GET", client.FerritePath(args[0], "sensors"), nil, &raw); err != nil {
+			raw, found, err := client.Read[nodeapi.Sensors](cmd.Context(), s, client.FerritePath(args[0], "sensors"))
+			if err != nil {
 				return err
-			}
-			var found nodeapi.Sensors
-			if err := json.Unmarshal(raw, &found); err != nil {
-				return fmt.Errorf("the conductor's answer: %w", err)
 			}
 			if err := output.PrintAny(s, cmd.OutOrStdout(), raw, sensorTable(found)); err != nil {
 				return err

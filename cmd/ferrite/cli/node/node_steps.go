@@ -49,15 +49,8 @@ it can be aborted, and what its arguments mean.`,
 }
 
 // readSteps asks for the steps of a node, also as they came.
-func readSteps(s *client.Session, cmd *cobra.Command, node string) (raw json.RawMessage, steps nodeapi.NodeSteps,
-	err error) {
-	if err := s.Client.Do(cmd.Context(), "GET", client.FerritePath(node, "steps"), nil, &raw); err != nil {
-		return nil, steps, err
-	}
-	if err := json.Unmarshal(raw, &steps); err != nil {
-		return nil, steps, fmt.Errorf("the conductor's answer: %w", err)
-	}
-	return raw, steps, nil
+func readSteps(s *client.Session, cmd *cobra.Command, node string) (json.RawMessage, nodeapi.NodeSteps, error) {
+	return client.Read[nodeapi.NodeSteps](cmd.Context(), s, client.FerritePath(node, "steps"))
 }
 
 // frameworks are the frameworks of a list of steps, in the order of a node's life.

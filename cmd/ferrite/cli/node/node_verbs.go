@@ -13,73 +13,91 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// verb is a command that asks for a provision state.
+// verb is a command that asks for a state of machines.
 type verb struct {
 	name, target, short, long string
 	goal                      wait.Goal // where the node is to end
 	care                      caution.Care
+	args, example             string
+	power                     bool      // a power state, else a provision state
+	flags                     bodyFlags // nil for a verb without flags of its own
+}
+
+// bodyFlags adds flags to the command of a verb.
+type bodyFlags func(s *client.Session, cmd *cobra.Command) body
+
+// body makes the body of the request, after the checks and changes that come before.
+type body func(cmd *cobra.Command, nodes []string) (any, error)
+
+func (v verb) command(s *client.Session) *cobra.Command {
+	cmd := &cobra.Command{Use: v.name + " NODE..." + v.args, Short: v.short, Long: v.long, Example: v.example,
+		Args: cobra.MinimumNArgs(1)}
+	var made body = func(*cobra.Command, []string) (any, error) { return nodeapi.Provision{Target: v.target}, nil }
+	if v.flags != nil {
+		made = v.flags(s, cmd)
+	}
+	part := "provision"
+	if v.power {
+		part = "power"
+	}
+	var waiting wait.Flag
+	waiting.Add(cmd)
+	v.care.Add(s, cmd)
+	cmd.RunE = func(cmd *cobra.Command, nodes []string) error {
+		wanted, err := made(cmd, nodes)
+		if err != nil {
+			return err
+		}
+		return runVerb(s, cmd, nodes, waiting, v.goal, func(ctx context.Context, node string) error {
+			return s.Client.Do(ctx, "PUT", client.NodePath(node, "states", part), wanted, nil)
+		})
+	}
+	return cmd
 }
 
 // plainVerbs are the verbs without arguments of their own.
 func plainVerbs() []verb {
 	return []verb{
-		{"manage", "manage", "Check that the BMC answers, and take the machine under management",
-			"In state enroll, the conductor reads the power state with the credentials of the node. In\n" +
-				"inspect failed, clean failed or adopt failed, the verb says that the cause is removed. In\n" +
-				"available, it takes the machine out of the pool.", wait.ProvisionGoal("manageable"), caution.Care{}},
-		{"inspect", "inspect", "Store the inventory of a machine",
-			"Boots the ramdisk and stores the inventory. With inspect interface redfish, the BMC is asked.\n" +
-				"The machine must be manageable.", wait.ProvisionGoal("manageable"), caution.Care{}},
-		{"provide", "provide", "Clean a machine and make it available",
-			"Cleans the disks if automated cleaning is on, then makes the machine available.\n" +
-				"The machine must be manageable.", wait.ProvisionGoal("available"), caution.Care{Force: caution.OfHost}},
-		{"undeploy", "deleted", "End the workload of a machine, clean it and make it available",
-			"The machine is powered off, its instance removed and its disks cleaned. The data is lost.",
-			wait.ProvisionGoal("available"), caution.Care{Force: caution.OfHost,
+		{name: "manage", target: "manage", goal: wait.ProvisionGoal("manageable"),
+			short: "Check that the BMC answers, and take the machine under management",
+			long: `In state enroll, the conductor reads the power state with the credentials of the node. In
+inspect failed, clean failed or adopt failed, the verb says that the cause is removed. In
+available, it takes the machine out of the pool.`},
+		{name: "inspect", target: "inspect", goal: wait.ProvisionGoal("manageable"),
+			short: "Store the inventory of a machine",
+			long: `Boots the ramdisk and stores the inventory. With inspect interface redfish, the BMC is asked.
+The machine must be manageable.`},
+		{name: "provide", target: "provide", goal: wait.ProvisionGoal("available"),
+			short: "Clean a machine and make it available", care: caution.Care{Force: caution.OfHost},
+			long: `Cleans the disks if automated cleaning is on, then makes the machine available.
+The machine must be manageable.`},
+		{name: "undeploy", target: "deleted", goal: wait.ProvisionGoal("available"),
+			short: "End the workload of a machine, clean it and make it available",
+			long:  "The machine is powered off, its instance removed and its disks cleaned. The data is lost.",
+			care: caution.Care{Force: caution.OfHost,
 				Question: caution.Always("This ends the workload of NAMES, and erases the disks.")}},
-		{"abort", "abort", "Stop an activity that waits or is held",
-			"Ends a wait or a hold. The node goes to the failed state of its activity. A step that must not\n" +
-				"be interrupted ends first. In service failed, the machine boots its workload again.",
-			wait.Goal{There: wait.AtRest}, caution.Care{}},
-		{"adopt", "adopt", "Take over a machine that already runs a workload",
-			"The conductor reads the power state; the machine itself is not touched. It must be\n" +
-				"manageable, and is active afterwards.", wait.ProvisionGoal("active"), caution.Care{}},
-		{"unrescue", "unrescue", "End a rescue and boot the machine's own operating system",
-			"Restarts the machine from its disk. It must be in rescue, rescue failed or unrescue failed.",
-			wait.ProvisionGoal("active"), caution.Care{}},
-		{"unhold", "unhold", "Continue a machine that is held",
-			"A step called hold has stopped the activity of the machine. This verb continues it.",
-			wait.Goal{There: wait.Wherever}, caution.Care{}},
+		{name: "abort", target: "abort", goal: wait.Goal{There: wait.AtRest},
+			short: "Stop an activity that waits or is held",
+			long: `Ends a wait or a hold. The node goes to the failed state of its activity. A step that must not
+be interrupted ends first. In service failed, the machine boots its workload again.`},
+		{name: "adopt", target: "adopt", goal: wait.ProvisionGoal("active"),
+			short: "Take over a machine that already runs a workload",
+			long: `The conductor reads the power state; the machine itself is not touched. It must be
+manageable, and is active afterwards.`},
+		{name: "unrescue", target: "unrescue", goal: wait.ProvisionGoal("active"),
+			short: "End a rescue and boot the machine's own operating system",
+			long:  "Restarts the machine from its disk. It must be in rescue, rescue failed or unrescue failed."},
+		{name: "unhold", target: "unhold", goal: wait.Goal{There: wait.Wherever},
+			short: "Continue a machine that is held",
+			long:  "A step called hold has stopped the activity of the machine. This verb continues it."},
 	}
 }
 
-func nodeVerbs(s *client.Session) []*cobra.Command {
-	var commands []*cobra.Command
-	for _, v := range plainVerbs() {
-		var waiting wait.Flag
-		cmd := &cobra.Command{
-			Use:   v.name + " NODE...",
-			Short: v.short,
-			Long:  v.long,
-			Args:  cobra.MinimumNArgs(1),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				return requestVerb(s, cmd, args, v.goal, waiting, nodeapi.Provision{Target: v.target})
-			},
-		}
-		waiting.Add(cmd)
-		v.care.Add(s, cmd)
-		commands = append(commands, cmd)
+func nodeVerbs(s *client.Session) (commands []*cobra.Command) {
+	for _, v := range append(plainVerbs(), deploy, rebuild, clean(), service()) {
+		commands = append(commands, v.command(s))
 	}
 	return commands
-}
-
-// requestVerb requests a verb of every node and, with --wait, follows them all.
-func requestVerb(s *client.Session, cmd *cobra.Command, nodes []string, g wait.Goal, waiting wait.Flag,
-	body nodeapi.Provision) error {
-	begin := func(ctx context.Context, node string) error {
-		return s.Client.Do(ctx, "PUT", client.NodePath(node, "states", "provision"), body, nil)
-	}
-	return runVerb(s, cmd, nodes, waiting, g, begin)
 }
 
 // runVerb begins something on every node and, with --wait, follows it.

@@ -1,14 +1,19 @@
 package node
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/follow"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -36,4 +41,66 @@ now on. Ctrl-C ends it. For what has happened before: ferrite events --node NODE
 			return nil
 		},
 	}
+}
+
+// listEvery is the time between two readings of a list that is watched.
+const listEvery = 2 * time.Second
+
+// watchNodes lists nodes, and then each that changes, until the command is interrupted. A conductor that restarts is
+// waited for.
+func watchNodes(s *client.Session, cmd *cobra.Command, o listOptions) error {
+	columns := output.Columns(strings.Split(o.fields, ",")...)
+	if o.fields == "" {
+		columns = nodeColumns(cmd.Context(), s)
+	}
+	list := output.NewGrowing(s, cmd.OutOrStdout(), columns)
+	seen, lost := map[string]string{}, false
+	for {
+		all, err := o.read(cmd.Context(), s, o.query(cmd, s))
+		switch {
+		case cmd.Context().Err() != nil:
+			return nil
+		case client.Passing(err) && len(seen) > 0:
+			if !lost {
+				fmt.Fprintf(cmd.ErrOrStderr(), "ferrite: %s; waiting for it\n", strings.SplitN(err.Error(), "\n", 2)[0])
+			}
+			lost = true
+		case err != nil:
+			return err
+		default:
+			lost = false
+			if err := showNew(list, seen, all); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-cmd.Context().Done():
+		case <-time.After(listEvery):
+		}
+	}
+}
+
+// showNew shows the nodes that are not as they were seen last.
+func showNew(list *output.Growing, seen map[string]string, all []json.RawMessage) error {
+	var changed []json.RawMessage
+	gone := map[string]bool{}
+	for key := range seen {
+		gone[key] = true
+	}
+	for _, raw := range all {
+		var n struct{ UUID, Name string }
+		if err := json.Unmarshal(raw, &n); err != nil {
+			return fmt.Errorf("the conductor's answer: %w", err)
+		}
+		key := n.UUID + n.Name
+		delete(gone, key)
+		if seen[key] != string(raw) {
+			seen[key] = string(raw)
+			changed = append(changed, raw)
+		}
+	}
+	for key := range gone { // a node of that name may come again
+		delete(seen, key)
+	}
+	return list.Show(changed)
 }

@@ -76,11 +76,9 @@ func Command(s *client.Session) *cobra.Command {
 }
 
 func read(cmd *cobra.Command, s *client.Session) (hold nodeapi.Hold, raw json.RawMessage, err error) {
-	if err := s.Client.Do(cmd.Context(), http.MethodGet, nodeapi.HoldPath, nil, &raw); err != nil {
+	raw, hold, err = client.Read[nodeapi.Hold](cmd.Context(), s, nodeapi.HoldPath)
+	if err != nil {
 		return hold, raw, err
-	}
-	if err := json.Unmarshal(raw, &hold); err != nil {
-		return hold, raw, fmt.Errorf("answer of %s: %w", nodeapi.HoldPath, err)
 	}
 	if !hold.Held {
 		return hold, raw, errors.New("this conductor holds nothing: it was not restored from a backup, or was resumed " +
@@ -89,7 +87,7 @@ func read(cmd *cobra.Command, s *client.Session) (hold nodeapi.Hold, raw json.Ra
 	return hold, raw, nil
 }
 
-// findings is a row for each node: what the end of the hold would mean, and how sure it is.
+// findings is a row for each node: the meaning of the end of the hold, and how sure it is.
 func findings(hold nodeapi.Hold) *output.Table {
 	t := output.NewTable("Node", "State", "Power then", "Power now", "Lost?", "What it means")
 	for _, n := range hold.Nodes {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,12 +11,10 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"regexp"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -118,6 +114,32 @@ func (c *client) PagesAt(ctx context.Context, at, key string, q url.Values, limi
 	}
 }
 
+// Read reads one record, also as it came.
+func Read[T any](ctx context.Context, s *Session, path string) (raw json.RawMessage, record T, err error) {
+	if err := s.Client.Do(ctx, "GET", path, nil, &raw); err != nil {
+		return nil, record, err
+	}
+	if err := json.Unmarshal(raw, &record); err != nil {
+		return nil, record, fmt.Errorf("the conductor's answer: %w", err)
+	}
+	return raw, record, nil
+}
+
+// Records reads a list to its end.
+func Records[T any](ctx context.Context, s *Session, kind string, q url.Values) ([]T, error) {
+	all, err := s.Client.Pages(ctx, kind, q, 0)
+	if err != nil {
+		return nil, err
+	}
+	records := make([]T, len(all))
+	for i, raw := range all {
+		if err := json.Unmarshal(raw, &records[i]); err != nil {
+			return nil, fmt.Errorf("the conductor's answer: %w", err)
+		}
+	}
+	return records, nil
+}
+
 // Request is one request. Its body is JSON, and so is the answer, unless it says
 // otherwise.
 type Request struct {
@@ -190,44 +212,6 @@ func (c *client) made(ctx context.Context, r Request) (*http.Request, error) {
 	return req, nil
 }
 
-// Stream sends a request and copies the answer to w for as long as it lasts.
-func (c *client) Stream(ctx context.Context, path string, w io.Writer) error {
-	body, err := c.Open(ctx, Request{Method: http.MethodGet, Path: path, Accept: "*/*"})
-	if err != nil {
-		return err
-	}
-	defer body.Close()
-	if _, err := io.Copy(w, body); err != nil {
-		return fmt.Errorf("GET %s: the answer ended early: %w", path, err)
-	}
-	return nil
-}
-
-// Open sends a request with a stream for an answer. The caller closes the stream.
-func (c *client) Open(ctx context.Context, r Request) (io.ReadCloser, error) {
-	req, err := c.made(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	lasting := *c.http
-	lasting.Timeout = 0 // of the whole answer
-	resp, err := lasting.Do(req)
-	if err != nil {
-		return nil, c.unreachable(ctx, err)
-	}
-	if resp.StatusCode < http.StatusBadRequest {
-		return resp.Body, nil
-	}
-	defer resp.Body.Close()
-	reply, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: the answer ended early: %w", r.Method, r.Path, err)
-	}
-	fault := c.fault(resp.StatusCode, reply)
-	asNamed(r, fault)
-	return nil, fault
-}
-
 // errOlder: the server is older than us; the request is to be sent again.
 var errOlder = errors.New("the server speaks an older microversion")
 
@@ -241,85 +225,6 @@ func (c *client) stepDown(newest string) bool {
 	return true
 }
 
-// plainToTLS is the answer of Go's servers to plain HTTP on a port of HTTPS.
-const plainToTLS = "Client sent an HTTP request to an HTTPS server"
-
-// lineBegin is a further line of a text that is not indented.
-var lineBegin = regexp.MustCompile(`\n(\S)`)
-
-// fault is the server's error. It adds advice where the cause is the caller's login or the request's form.
-func (c *client) fault(status int, reply []byte) *nodeapi.Fault {
-	f := nodeapi.ParseFault(status, reply)
-	if text, ok := statusText(reply); ok {
-		f.Text = text
-	}
-	// further lines of it would look like errors of ours
-	f.Text = lineBegin.ReplaceAllString(f.Text, "\n  $1")
-	switch {
-	case status == http.StatusUnauthorized:
-		f.Text += "\n  log in: --user with FERRITE_PASSWORD or --user-password-file, or FERRITE_TOKEN"
-	case strings.HasPrefix(f.Text, plainToTLS):
-		f.Text += "\n  use https:// in --url or FERRITE_URL: " + strings.Replace(c.Base, "http://", "https://", 1)
-	}
-	return f
-}
-
-// unreachable explains why no answer came, with advice.
-func (c *client) unreachable(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	var inner *url.Error
-	if errors.As(err, &inner) {
-		err = inner.Err
-	}
-	var untrusted *tls.CertificateVerificationError
-	var bad x509.CertificateInvalidError
-	if errors.As(err, &untrusted) && errors.As(err, &bad) && bad.Reason == x509.Expired {
-		return fmt.Errorf("the certificate of %s is not valid now: %w\n"+
-			"  is the clock of this machine right? if it is, renew the conductor's --tls-cert; it needs no "+
-			"restart", c.Base, err)
-	}
-	if errors.As(err, &untrusted) {
-		return fmt.Errorf("the certificate of %s is not trusted: %w\n  name its authority with --ca-file or FERRITE_CACERT",
-			c.Base, err)
-	}
-	if errors.Is(err, http.ErrSchemeMismatch) { // and will not be another server by waiting
-		return exit.Is(exit.Unreachable, fmt.Errorf("the server at %s speaks plain HTTP: use %s in --url or FERRITE_URL",
-			c.Base, "http://"+strings.TrimPrefix(c.Base, "https://")))
-	}
-	return &lostError{fmt.Errorf("cannot reach a conductor at %s: %w\n  is one running there? start one with: "+
-		"ferrite serve\n"+
-		"  is it at another address? set --url or FERRITE_URL", c.Base, err)}
-}
-
-// NotFound reports whether the server lacks the requested resource.
-func NotFound(err error) bool {
-	var f *nodeapi.Fault
-	return errors.As(err, &f) && f.Status == http.StatusNotFound
-}
-
-// Forbidden reports whether the caller lacks the right to the requested resource.
-func Forbidden(err error) bool {
-	var f *nodeapi.Fault
-	return errors.As(err, &f) && f.Status == http.StatusForbidden
-}
-
-// Unserved reports whether the server does not know the path. A Ferrite that lacks the node or the record answers 404
-// with a text.
-func Unserved(err error) bool {
-	var f *nodeapi.Fault
-	return errors.As(err, &f) && f.Status == http.StatusNotFound && f.Text == ""
-}
-
-// Older explains the error of a server that does not know a path: it lacks, say, "keeps no images". Other errors stay.
-func (s *Session) Older(err error, lacks string) error {
-	if Unserved(err) {
-		return fmt.Errorf("the server at %s %s: it is no Ferrite, or an older one", s.Client.Base, lacks)
-	}
-	return err
-}
-
 // NodePath is the path of a node, or of a part of it.
 func NodePath(node string, parts ...string) string {
 	return nodeapi.Root + "/nodes/" + strings.Join(append([]string{url.PathEscape(node)}, parts...), "/")
@@ -328,13 +233,4 @@ func NodePath(node string, parts ...string) string {
 // FerritePath is the path of a part of a node that Ironic does not have.
 func FerritePath(node, part string) string {
 	return nodeapi.FerriteRoot + "/nodes/" + url.PathEscape(node) + "/" + part
-}
-
-// Failed is the error in a Status amid a watch.
-func (c *client) Failed(status json.RawMessage) error {
-	var st struct{ Code int }
-	if err := json.Unmarshal(status, &st); err != nil || st.Code == 0 {
-		st.Code = http.StatusInternalServerError
-	}
-	return c.fault(st.Code, status)
 }

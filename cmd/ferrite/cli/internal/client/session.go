@@ -1,8 +1,12 @@
+// Package client speaks to a conductor: login, requests, and the session that all
+// commands of one run share.
 package client
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // DefaultURL is where a conductor listens by default.
@@ -95,5 +100,23 @@ func Group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
 func Must(err error) {
 	if err != nil {
 		panic(err)
+	}
+}
+
+type forceKey struct{}
+
+// WithForce has the requests made with ctx taken even where the conductor refuses them by default.
+func WithForce(ctx context.Context) context.Context { return context.WithValue(ctx, forceKey{}, true) }
+
+// Forced reports whether ctx is one of WithForce.
+func Forced(ctx context.Context) bool {
+	forced, _ := ctx.Value(forceKey{}).(bool)
+	return forced
+}
+
+// setForce marks a request as forced, unless the request only reads.
+func setForce(ctx context.Context, req *http.Request) {
+	if Forced(ctx) && req.Method != http.MethodGet {
+		req.Header.Set(nodeapi.HeaderForce, "true")
 	}
 }

@@ -3,7 +3,6 @@ package nodes
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"net/url"
 	"slices"
 
@@ -37,19 +36,16 @@ func NameColumns(ctx context.Context, s *client.Session, columns []output.Column
 // ofMACs are the names of nodes by the MACs of their ports; none without the right to list ports.
 func ofMACs(ctx context.Context, s *client.Session) map[string]string {
 	ofMAC := map[string]string{}
-	ports, err := s.Client.Pages(ctx, "ports", url.Values{"fields": {"uuid,address,node_uuid"}}, 0)
+	ports, err := client.Records[struct {
+		Address string
+		Node    string `json:"node_uuid"`
+	}](ctx, s, "ports", url.Values{"fields": {"uuid,address,node_uuid"}})
 	if err != nil {
 		return ofMAC
 	}
 	names := read(ctx, s)
-	for _, raw := range ports {
-		var p struct {
-			Address string
-			Node    string `json:"node_uuid"`
-		}
-		if json.Unmarshal(raw, &p) == nil {
-			ofMAC[p.Address] = names[p.Node]
-		}
+	for _, p := range ports {
+		ofMAC[p.Address] = names[p.Node]
 	}
 	return ofMAC
 }
@@ -57,15 +53,41 @@ func ofMACs(ctx context.Context, s *client.Session) map[string]string {
 // read reads the labels of all nodes, by UUID; those that the caller may see.
 func read(ctx context.Context, s *client.Session) map[string]string {
 	names := map[string]string{}
-	all, err := s.Client.Pages(ctx, "nodes", url.Values{"fields": {"uuid,name"}}, 0)
+	all, err := client.Records[nodeapi.Node](ctx, s, "nodes", url.Values{"fields": {"uuid,name"}})
 	if err != nil {
 		return names
 	}
-	for _, raw := range all {
-		var n nodeapi.Node
-		if json.Unmarshal(raw, &n) == nil {
-			names[n.UUID] = n.Label()
-		}
+	for _, n := range all {
+		names[n.UUID] = n.Label()
 	}
 	return names
+}
+
+// Address is where a node is on its network, by its first port that it boots from.
+type Address struct{ MAC, IP string }
+
+// Addresses returns the addresses of all nodes, by UUID, as far as the caller may see ports and leases.
+func Addresses(ctx context.Context, s *client.Session) map[string]Address {
+	var reply struct{ Leases []struct{ MAC, IP string } }
+	ips := map[string]string{}
+	if s.Client.Do(ctx, "GET", nodeapi.FerriteRoot+"/leases", nil, &reply) == nil {
+		for _, l := range reply.Leases {
+			ips[l.MAC] = l.IP
+		}
+	}
+	all := map[string]Address{}
+	ports, err := client.Records[struct {
+		Address string
+		Node    string `json:"node_uuid"`
+		Boots   bool   `json:"pxe_enabled"`
+	}](ctx, s, "ports", url.Values{"fields": {"uuid,address,node_uuid,pxe_enabled"}})
+	if err != nil {
+		return all
+	}
+	for _, p := range ports {
+		if (p.Boots || all[p.Node].MAC == "") && all[p.Node].IP == "" {
+			all[p.Node] = Address{p.Address, ips[p.Address]}
+		}
+	}
+	return all
 }

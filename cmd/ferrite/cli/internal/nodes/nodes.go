@@ -1,3 +1,4 @@
+// Package nodes reads and changes nodes for several commands.
 package nodes
 
 import (

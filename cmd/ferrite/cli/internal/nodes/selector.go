@@ -2,7 +2,6 @@ package nodes
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -134,15 +133,12 @@ func Select(ctx context.Context, s *client.Session, text string) (names []string
 	}
 	fields := append([]string{"uuid", "name"}, wanted.Fields()...)
 	slices.Sort(fields)
-	all, err := s.Client.Pages(ctx, "nodes", url.Values{"fields": {strings.Join(slices.Compact(fields), ",")}}, 0)
+	all, err := client.Records[map[string]any](ctx, s, "nodes",
+		url.Values{"fields": {strings.Join(slices.Compact(fields), ",")}})
 	if err != nil {
 		return nil, err
 	}
-	for _, raw := range all {
-		var n map[string]any
-		if err := json.Unmarshal(raw, &n); err != nil {
-			return nil, fmt.Errorf("the conductor's answer: %w", err)
-		}
+	for _, n := range all {
 		if wanted.Match(n) {
 			names = append(names, output.Label().Text(n))
 		}

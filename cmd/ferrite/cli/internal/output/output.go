@@ -1,3 +1,5 @@
+// Package output prints answers as table, JSON or YAML. Text of machines is shown, and
+// never obeyed, by the terminal.
 package output
 
 import (
@@ -9,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-
 	"github.com/spf13/cobra"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 )
 
 // PrintAny writes an answer in the form that was asked for. t is its form for people; nil for none.

@@ -1,3 +1,4 @@
+// Package wait follows a request until its work ends, and shows the progress.
 package wait
 
 import (

@@ -96,3 +96,9 @@ func (w *Watcher) once(ctx context.Context, revision string) (string, error) {
 		}
 	}
 }
+
+// ListMetadata is the metadata of a list of documents.
+type ListMetadata struct {
+	ResourceVersion string `json:"resourceVersion"`
+	Continue        string `json:"continue,omitempty"`
+}

@@ -1,2 +1,0 @@
-// Package flags reads flags with objects or lists as values.
-package flags

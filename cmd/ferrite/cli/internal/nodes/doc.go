@@ -1,2 +1,0 @@
-// Package nodes reads and changes nodes for several commands.
-package nodes

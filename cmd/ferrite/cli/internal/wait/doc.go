@@ -1,2 +1,0 @@
-// Package wait follows a request until its work ends, and shows the progress.
-package wait
