@@ -56,7 +56,7 @@ var rooms = []room{
 	{"cmd/ferrite/cli", list("proto, cmd/ferrite/flaggroup, cmd/ferrite/secret"), "cli.go",
 		"the CLI is a client like any other"},
 	{"cmd", list("agent, cmd/ferrite/cli, core, docs, extras, images, lab, lab/redfish, proto, pxe"),
-		"ferrite/serve/serve.go", "wiring, and the rules of this table; nobody imports it"},
+		"ferrite/serve/serve.go", "wiring, and the rules of this table; no room imports it"},
 }
 
 // wall stands inside rooms: the packages import none that it refuses, of ours or of others, nor any below those.

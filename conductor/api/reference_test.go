@@ -40,7 +40,7 @@ func TestReference(t *testing.T) {
 	slices.Sort(rows)
 	text := "# REST API\n\n<!-- Generated from the route table: go test ./conductor/api -run Reference -update -->\n\n" +
 		"A conductor describes its API in OpenAPI 3.1, with all fields, at `GET /ferrite/v1/openapi.json`. A microversion\n" +
-		"in the third column is the first one that has the route.\n\n" +
+		"in the third column is the first with the route.\n\n" +
 		"| path | method | since | it does |\n|---|---|---|---|\n" + strings.Join(rows, "\n") + "\n"
 	const page = "../../docs/api.md"
 	if *update {

@@ -96,7 +96,7 @@ const (
 	accepted  again = "the row says which actions the BMC has accepted, and the machine is read first"
 	asksAgent again = "the agent's list of commands is read first"
 	tokens    again = "each child knows the step by its token"
-	never     again = "it is refused: nobody knows what a second call does"
+	never     again = "it is refused: the result of a second call is not known"
 )
 
 // tries is how often an effect is tried before its failure counts.

@@ -105,7 +105,7 @@ var All = []Suite{
 	},
 	{
 		Name:  "keystone-test",
-		About: "Ironic's own command line through OpenStack's Keystone, and who may do what",
+		About: "Ironic's own command line through OpenStack's Keystone, and the rights of each token",
 		For:   "logins with OpenStack's tokens", Takes: "10 min", Root: true,
 		Packages: "keystone",
 		Run:      gotest + "-parallel 1 -tags keystone -run '^TestKeystone$' ./lab/e2e/clients",

@@ -55,10 +55,10 @@ The exit status is 1 if a machine behind this BMC could not be deployed.`,
 	f.DurationVar(&s.connect, "connect-timeout", 10*time.Second, "for a connection")
 	f.DurationVar(&s.request, "request-timeout", 30*time.Second, "for an answer")
 	f.BoolVar(&s.exercise, "exercise", false, "also set the boot device, read it back, and set it as it was")
-	f.BoolVar(&s.power, "exercise-power", false, "also switch the machine off and on: what runs on it ends")
+	f.BoolVar(&s.power, "exercise-power", false, "also switch the machine off and on: its workload ends")
 	f.StringVar(&s.medium, "exercise-medium", "", "also insert the image at this `URL` into the virtual CD, and eject it")
 	f.StringVar(&s.save, "save", "",
-		"also write all documents into a new `file` (.tar.gz), without what belongs to one machine")
+		"also write all documents into a new `file` (.tar.gz), without identifiers of the machine")
 	f.StringVar(&s.report, "report", "",
 		"also write the verdict into a new `file` (.json), without addresses, serial numbers and secrets")
 	f.StringVarP(&s.output, "output", "o", "table", "table or json")

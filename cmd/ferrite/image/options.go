@@ -40,12 +40,12 @@ func (o *options) define(f *pflag.FlagSet) {
 	f.BoolVar(&o.shell, "console-shell", false,
 		"Enter on the machine's consoles gives a root shell without a password (default: only in the profile lab)")
 	f.StringArrayVar(&o.site.Authorities, "ca", nil,
-		"PEM `file` of an authority that the agent trusts for https; repeat it; \"system\": those of this machine")
+		"PEM `file` of an authority that the agent trusts for https; repeat it; \"system\": this machine's")
 	f.StringVar(&o.site.Firmware, "firmware", ramdisk.FirmwareNone,
 		"`source` of the firmware that the packed modules name, and of "+
 			"the processors' microcode: auto (Debian's packages), none, or a folder laid out as /lib/firmware")
 	f.StringArrayVar(&o.site.SSHKeys, "ssh-key", nil,
-		"public key `file` of people who log in by SSH as root while the agent runs; repeat it")
+		"public key `file` for logins by SSH as root while the agent runs; repeat it")
 	f.BoolVar(&o.site.RescueTools, "commands", false,
 		"add Debian's programs to mend an installed system: chroot, fsck, lsblk, "+
 			"blkid, fdisk, mdadm, lvm, cryptsetup, tar, vi, passwd")
@@ -60,9 +60,9 @@ func (o *options) define(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.suites, "suite", nil, "`name` of a suite of the mirror; repeat it (default: "+
 		strings.Join(debian.DefaultSuites(), ", ")+")")
 	f.StringVar(&o.keyring, "keyring", "",
-		"`file` of the keys that sign the mirror's releases (default: those of Debian 12 and 13)")
+		"`file` of the keys that sign the mirror's releases (default: the keys of Debian 12 and 13)")
 	f.StringVar(&o.kernelPackage, "kernel-package", "", "`NAME[/SUITE]` of Debian's kernel package, as "+
-		"linux-image-amd64/bookworm-backports (default: that of the profile)")
+		"linux-image-amd64/bookworm-backports (default: as the profile has it)")
 	f.StringVar(&o.kernel, "kernel", "", "`file` of a kernel (bzImage) of your own; with --modules")
 	f.StringVar(&o.modules, "modules", "", "`folder` lib/modules/RELEASE of that kernel")
 }

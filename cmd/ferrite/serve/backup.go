@@ -28,7 +28,7 @@ func (b *backupFlags) add(c *cobra.Command) {
 	f.StringVar(&b.passphraseFile, "passphrase-file", "",
 		"`file` whose first line is the passphrase; - is standard input; also $"+passphraseVariable)
 	f.StringVar(&b.url, "database", os.Getenv("FERRITE_DATABASE"),
-		"`URL` of a PostgreSQL database, as of ferrite serve; also $FERRITE_DATABASE; without it, that of --data-dir")
+		"`URL` of a PostgreSQL database, as of ferrite serve; also $FERRITE_DATABASE; without it, the database in --data-dir")
 	f.StringVar(&b.passwordFile, "database-password-file", os.Getenv("FERRITE_DATABASE_PASSWORD_FILE"),
 		"`file` with its password")
 }

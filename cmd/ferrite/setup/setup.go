@@ -77,7 +77,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.passwordFile, "admin-password-file", "",
 		"`file` whose first line is the admin's password; - is standard input")
 	f.StringVar(&o.Certificate, "certificate", "",
-		"make (an authority and a certificate), none (plain HTTP), or the PEM `file` of one (default: what is there, none "+
+		"make (an authority and a certificate), none (plain HTTP), or the PEM `file` of one (default: the present one, none "+
 			"for the loopback, else make)")
 	f.StringVar(&o.CertificateKey, "certificate-key", "", "PEM `file` of the private key of --certificate")
 	f.StringSliceVar(&o.Names, "certificate-names", nil, "more `names` and addresses for the certificate that is made")

@@ -99,7 +99,7 @@ func set(f *files) *cobra.Command {
 	}
 	c.Flags().StringVar(&role, "role", "", "reader, operator or admin")
 	c.Flags().StringVar(&project, "project", "",
-		"the `project` whose nodes the user sees; without it a new user sees all nodes")
+		"the user sees nodes of this `project` alone; without it a new user sees all nodes")
 	roles := cobra.FixedCompletions([]string{"reader", "operator", "admin"}, cobra.ShellCompDirectiveNoFileComp)
 	if err := errors.Join(c.MarkFlagRequired("role"), c.RegisterFlagCompletionFunc("role", roles)); err != nil {
 		panic(err) // a mistake above, which the first run of any test would show

@@ -19,7 +19,7 @@ import (
 func DescribeCommand(s *client.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "describe host NAME...",
-		Short: "Show the spec and status of a host, and what it waits for",
+		Short: "Show the spec and status of a host, and the reason of a wait",
 		Long: `Show the spec and status of a host, and the current step of its node. Errors come with the
 command to try. Conditions, hardware and history follow.`,
 		Example:           "  ferrite describe host worker-0",

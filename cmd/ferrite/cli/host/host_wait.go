@@ -27,7 +27,7 @@ func (w *hostWait) add(cmd *cobra.Command) {
 	w.Add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&w.state, "for", "", "with --wait: wait for this state, like "+string(hostapi.StateProvisioned)+
-		", instead of the one that the document asks for")
+		", instead of the state that the document asks for")
 	f.DurationVar(&w.timeout, "timeout", 0, "with --wait: give up after this time, like --wait=TIME")
 	client.Must(cmd.RegisterFlagCompletionFunc("for",
 		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

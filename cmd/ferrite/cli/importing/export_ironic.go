@@ -41,7 +41,7 @@ func exportIronicCommand(s *client.Session) *cobra.Command {
   ferrite export ironic http://ironic:6385 --secrets secrets.yaml --select owner=blue`,
 		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args[0]) },
 	}
-	e.flags(cmd, "only show what would be made")
+	e.flags(cmd, "only show the nodes to be made")
 	return cmd
 }
 

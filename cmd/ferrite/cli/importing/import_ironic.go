@@ -49,9 +49,9 @@ func IronicCommand(s *client.Session) *cobra.Command {
   ferrite import ironic http://ironic:6385 --select owner=blue --select 'name=rack-7-*' --secrets bmc.csv`,
 		RunE: func(cmd *cobra.Command, args []string) error { return i.run(cmd, args[0]) },
 	}
-	i.flags(cmd, "only show what would be taken over or changed")
+	i.flags(cmd, "only show the nodes to be taken over or changed")
 	f := cmd.Flags()
-	f.BoolVar(&i.overwrite, "overwrite", false, "take over, too, what was changed here since the last import")
+	f.BoolVar(&i.overwrite, "overwrite", false, "take over also values that were changed here since the last import")
 	f.BoolVar(&i.keep, "keep-ramdisks", false, "keep the kernels and ramdisks that driver_info names")
 	f.StringVar(&i.database.URL, "ironic-database", os.Getenv("IRONIC_DATABASE"),
 		"read passwords from Ironic's database, a `URL` (mysql, postgresql, sqlite) as ironic.conf has it, or a file of "+

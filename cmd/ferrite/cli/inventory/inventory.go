@@ -49,7 +49,7 @@ var drivers = noun.Noun{
 		{Use: "list", Short: "List the enabled hardware types", Key: "drivers", Columns: output.Columns("name", "hosts")},
 		{Use: "show DRIVER", Short: "Show the interfaces of a hardware type", Path: "/{0}"},
 		{Use: "properties DRIVER", Short: "Show the keys that --driver-info can have", Path: "/{0}/properties"},
-		{Use: "raid-properties DRIVER", Short: "Show what a volume of node raid set can have",
+		{Use: "raid-properties DRIVER", Short: "Show the properties of a volume for node raid set",
 			Path: "/{0}/raid/logical_disk_properties"},
 	},
 	Below: []noun.Noun{{Use: "vendor", Short: "Methods of a hardware type", Verbs: []noun.Verb{

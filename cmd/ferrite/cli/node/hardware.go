@@ -9,7 +9,7 @@ import (
 
 // hardware is the parts of a machine that a BMC or a network changes at once, beside all activities.
 var hardware = []noun.Noun{
-	{Use: "bios", Short: "BIOS settings, as the BMC told them last",
+	{Use: "bios", Short: "BIOS settings, as the BMC reported them last",
 		Long: "BIOS settings as they were read last: with manage, and after each cleaning. The step\n" +
 			"bios.apply_configuration of clean and service changes them.",
 		Verbs: []noun.Verb{
@@ -18,7 +18,7 @@ var hardware = []noun.Noun{
 			{Use: "show NODE SETTING", Short: "Show one BIOS setting, with the values that it can have",
 				Path: "/{0}/bios/{1}"},
 		}},
-	{Use: "firmware", Short: "Versions of the firmware, as the BMC told them last", Verbs: []noun.Verb{
+	{Use: "firmware", Short: "Versions of the firmware, as the BMC reported them last", Verbs: []noun.Verb{
 		{Use: "list NODE", Short: "List the firmware components and their versions", Path: "/{0}/firmware",
 			Key: "firmware", Columns: output.Columns("component", "current_version", "initial_version",
 				"last_version_flashed", "updated_at")},
@@ -41,7 +41,7 @@ var hardware = []noun.Noun{
 			Example: "  ferrite node vmedia insert m1 --image http://10.0.0.1/rescue.iso", Fields: []noun.Field{
 				{Name: "image_url", Flag: "image", Required: true, Help: "`URL` of the image"},
 				{Name: "device_type", Flag: "device", Help: "drive: cdrom, floppy or disk (default cdrom)"},
-				{Name: "image_download_source", Flag: "download", Help: "who fetches it: http, local or swift"}}},
+				{Name: "image_download_source", Flag: "download", Help: "the way to fetch it: http, local or swift"}}},
 		{Use: "eject NODE...", Short: "Take images out of the virtual drives", Method: http.MethodDelete,
 			Path: "/{0}/vmedia", Fields: []noun.Field{
 				{Name: "device_types", Flag: "device", Help: "only these drives, separated by commas"}}},
@@ -78,7 +78,7 @@ var hardware = []noun.Noun{
 			{Use: "unset NODE...", Short: "Want no RAID volumes", Method: http.MethodPut, Path: "/{0}/states/raid"},
 		}},
 	{Use: "vendor", Short: "Methods of a vendor's driver", Verbs: []noun.Verb{
-		{Use: "list NODE", Short: "List the methods, with what they do", Path: "/{0}/vendor_passthru/methods",
+		{Use: "list NODE", Short: "List the methods and their purpose", Path: "/{0}/vendor_passthru/methods",
 			Key: "{}", Columns: output.Columns("name", "http_methods", "async", "description")},
 		{Use: "call NODE METHOD [--arguments JSON]", Short: "Call a method", Method: http.MethodPost,
 			Path: "/{0}/vendor_passthru/{1}", Fields: []noun.Field{

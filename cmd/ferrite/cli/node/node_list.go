@@ -59,7 +59,7 @@ A pattern may contain *. Short names are state, power, class, trait, group, inst
 		}
 	}
 	text("marker", "marker", "UUID of the last node of the previous page")
-	f.StringVar(&o.name, "name", "", "only machines whose name fits this `pattern`, like web-*")
+	f.StringVar(&o.name, "name", "", "only machines with a name of this `pattern`, like web-*")
 	f.StringVar(&o.trait, "trait", "", "only machines with this trait")
 	f.StringVarP(&o.selector, "selector", "l", "", nodes.SelectorHelp)
 	f.BoolVar(&o.maintenance, "maintenance", false, "only machines in maintenance; --maintenance=false for the others")
@@ -68,7 +68,7 @@ A pattern may contain *. Short names are state, power, class, trait, group, inst
 	f.StringVar(&o.fields, "fields", "", "fields to show, separated by commas")
 	f.IntVar(&o.limit, "limit", 0, "largest number of machines; 0 for all")
 	f.StringVar(&o.sort, "sort", "", "FIELD or FIELD:desc")
-	f.BoolVarP(&o.watch, "watch", "w", false, "list again what changes, until Ctrl-C")
+	f.BoolVarP(&o.watch, "watch", "w", false, "list changed machines again, until Ctrl-C")
 	cmd.MarkFlagsMutuallyExclusive("long", "fields")
 	return cmd
 }

@@ -15,7 +15,7 @@ import (
 func nodeSensors(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "sensors NODE",
-		Short: "Show what the BMC of a machine measures, and the health of its parts",
+		Short: "Show the readings of a machine's BMC, and the health of its parts",
 		Long: `Show temperatures, fans, power and voltages, and the health of drives, memory and processors, as
 the BMC reported them last. They are read every --sensor-interval of the conductor (10 minutes),
 while the node rests. Parts that are not well come first.`,

@@ -16,8 +16,8 @@ import (
 func nodeStatus(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "status NODE...",
-		Short: "Show the current step, what it waits for, and what to try next",
-		Long: `Show the current step of machines, what it waits for, and the deadline. The boot stages,
+		Short: "Show the current step, the reason of a wait, and the next command",
+		Long: `Show the current step of machines, its reason to wait, and the deadline. The boot stages,
 the bytes written, the last reading of the power state and the last heartbeat follow. If
 something is wrong, the last error and the next command to try are at the end.`,
 		Args: cobra.MinimumNArgs(1),

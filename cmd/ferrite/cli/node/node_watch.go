@@ -20,7 +20,7 @@ import (
 func nodeWatch(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "watch [NODE]",
-		Short: "Show what happens to a node, or to all, from now on",
+		Short: "Show the events of a node, or of all, from now on",
 		Long: `Show a line for each change of a node, each stage of its boot, and the progress of its steps, from
 now on. Ctrl-C ends it. For what has happened before: ferrite events --node NODE.`,
 		Example: "  ferrite node watch web-1\n  ferrite node watch -o json",

@@ -61,7 +61,7 @@ var bootDevice = noun.Noun{
 
 // confirm is for machines that a person switches.
 var confirm = noun.Noun{
-	Use: "confirm", Short: "Confirm what was done to a machine by hand",
+	Use: "confirm", Short: "Confirm work that was done to a machine by hand",
 	Long: `Machines of the hardware type manual-management have no BMC: a person presses the power
 button. While a node waits for that, "ferrite node status" says so. A machine that boots from
 the network is known to be on, and needs no confirmation.`,

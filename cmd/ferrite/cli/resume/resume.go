@@ -67,8 +67,8 @@ func Command(s *client.Session) *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().BoolVar(&dry, "dry-run", false, "only show what it would mean")
-	c.Flags().StringArrayVar(&abandon, "abandon", nil, "a node whose work is ended, and not gone on with; repeat it")
+	c.Flags().BoolVar(&dry, "dry-run", false, "only show the consequences")
+	c.Flags().StringArrayVar(&abandon, "abandon", nil, "a node to be left without its work; repeat it")
 	c.Flags().BoolVar(&all, "abandon-all", false, "abandon every node that would go on with something")
 	c.MarkFlagsMutuallyExclusive("abandon", "abandon-all")
 	yes.Add(c)

@@ -26,7 +26,7 @@ func AuditCommand(s *client.Session) *cobra.Command {
 	var of, user string
 	c := &cobra.Command{
 		Use:   "audit",
-		Short: "Show who asked the conductor for what",
+		Short: "Show requests to the conductor and their users",
 		Long: `Show a line for each request that has changed something, or was refused: when, who, from where,
 what, the answer, and the fields as they were and are. Oldest first. It is for admins.
 

@@ -47,10 +47,10 @@ steps are shown then, too. Ctrl-C ends it. With -o json each line is one JSON ob
 			return err
 		},
 	}
-	c.Flags().StringVar(&q.After, "after", "", "only what came after this `cursor`; 0 for the oldest that is kept")
-	c.Flags().StringVar(&q.Node, "node", "", "only those of this `NODE`")
+	c.Flags().StringVar(&q.After, "after", "", "only events after this `cursor`; 0 for the oldest kept one")
+	c.Flags().StringVar(&q.Node, "node", "", "only events of this `NODE`")
 	c.Flags().StringSliceVar(&q.Types, "types", nil,
-		"only those of these `types`, such as node.state, or node for all of nodes")
-	c.Flags().BoolVarP(&q.Follow, "follow", "f", false, "go on with what comes")
+		"only events of these `types`, such as node.state, or node for all of nodes")
+	c.Flags().BoolVarP(&q.Follow, "follow", "f", false, "go on with new events")
 	return c
 }

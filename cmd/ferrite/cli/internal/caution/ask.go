@@ -17,7 +17,7 @@ type Yes bool
 // Add adds the flag to a command.
 func (y *Yes) Add(cmd *cobra.Command) {
 	cmd.Flags().BoolVarP((*bool)(y), "yes", "y", false,
-		"lose data without being asked; without a terminal nobody is asked in any case")
+		"lose data without being asked; without a terminal there is no question in any case")
 }
 
 // Asks reports whether Ask asks. Only a terminal is asked: in a script, standard input is none, and --yes is the

@@ -17,7 +17,7 @@ import (
 )
 
 // SelectorHelp is the help of the flag --selector.
-const SelectorHelp = "machines whose `fields` fit, such as state=available,name=web-*,extra.rack!=7"
+const SelectorHelp = "machines with these `fields`, such as state=available,name=web-*,extra.rack!=7"
 
 // term is one condition on a field of a node.
 type term struct {
