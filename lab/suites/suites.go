@@ -203,7 +203,7 @@ var All = []Suite{
 	},
 	{
 		Name:  "takeover-test",
-		About: "machines, DHCP clients and kubectl whose conductor is killed again and again",
+		About: "machines, DHCP clients and kubectl while conductors are killed again and again",
 		For:   "several conductors, boot services, a new leader", Takes: "15 min", Root: true,
 		Packages: "kea-admin", Builds: "build ramdisk",
 		Run:  machines + "-parallel 1 -tags takeover -run '^TestTakeover' ./lab/e2e",

@@ -39,7 +39,7 @@ var table = []part{
 		"it goes on leading, and its own clients are served; the others answer 503 within this time, until it is over"},
 	{"stopped", "the leader is stopped in order, or drained", "it gives the nodes back at once"},
 	{"bystander", "another conductor, in any of these ways", "its clients go to another address"},
-	{"postgres", "PostgreSQL is stopped for 2 s", "writes wait; longer than 5 s, no conductor leads, and `/readyz` is 503"},
+	{"postgres", "PostgreSQL is stopped for 2 s", "writes wait; after 5 s no conductor leads, and `/readyz` is 503"},
 }
 
 // rendered is the table with figures.
