@@ -7,10 +7,12 @@ import (
 	"strings"
 )
 
+const resetAction = "/Actions/ComputerSystem.Reset"
+
 // actions are the actions that a recorded BMC carries out, by the end of their path. The BMC refuses other actions: a
 // machine that does nothing must not look as if it did.
 var actions = map[string]func(s *Server, of string, body map[string]any) answer{
-	"/Actions/ComputerSystem.Reset":       (*Server).reset,
+	resetAction:                           (*Server).reset,
 	"/Actions/Manager.Reset":              (*Server).resetManager,
 	"/Actions/VirtualMedia.InsertMedia":   (*Server).insert,
 	"/Actions/VirtualMedia.EjectMedia":    (*Server).eject,

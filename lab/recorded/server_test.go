@@ -155,7 +155,7 @@ func TestDeviations(t *testing.T) {
 			[]string{"Accept-Encoding", "identity"},
 			[]string{"Accept-Encoding", "gzip"}, 406},
 		redfish.MediaWantsCredentials: {"POST", media + "InsertMedia", `{"Image": "http://a/b"}`,
-			`{"Image": "http://a/b", "UserName": "none"}`, nil, nil, 400},
+			`{"Image": "http://a/b", "UserName": "none", "Password": "none"}`, nil, nil, 400},
 		redfish.MediaWantsProtocol: {"POST", media + "InsertMedia", `{"Image": "http://a/b"}`,
 			`{"Image": "http://a/b", "TransferProtocolType": "HTTP"}`, nil, nil, 400},
 		redfish.MediaRefusesFlags: {"POST", media + "InsertMedia", `{"Image": "http://a/b", "Inserted": true}`,

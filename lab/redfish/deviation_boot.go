@@ -37,35 +37,6 @@ func (s *Server) shownTarget(b qemu.Boot) qemu.Target {
 	return b.Target
 }
 
-// bootRefusal is why this controller, other than the ideal one, refuses a boot patch; nil for none.
-func (s *Server) bootRefusal(p bootPatch, path string) error {
-	continuous := p.Enabled != nil && *p.Enabled == qemu.Continuous
-	const target, enabled, mode = "BootSourceOverrideTarget", "BootSourceOverrideEnabled", "BootSourceOverrideMode"
-	for _, c := range []struct {
-		deviation Deviation
-		refused   bool
-		problem   *problemError
-	}{
-		{BootInSettings, path != systemSettingsPath, problem(operationNotAllowed)},
-		{BootLockedInPOST, s.machine.Power() == qemu.On && s.recent.within(machineStarted, s.config.Delays.POST),
-			problem(lockedInPOST)},
-		{FullBootRequest, p.Target == nil || p.Enabled == nil || p.Mode == nil, problem(propertyMissing, mode).about(
-			"#/Boot/" + mode)},
-		{ModeMissing, p.Mode != nil, problem(propertyUnknown, mode).about("#/Boot/" + mode)},
-		{ModeRefusedAlong, p.Mode != nil && (p.Target != nil || p.Enabled != nil), problem(valueConflict, mode, target).about(
-			"#/Boot/" + mode)},
-		{NoContinuous, continuous, problem(valueNotInList, string(qemu.Continuous), enabled).about("#/Boot/" + enabled)},
-		{ContinuousRefused, continuous, problem(valueError, enabled).about("#/Boot/" + enabled)},
-		{UsbCd, p.Target != nil && *p.Target == qemu.TargetCd, problem(valueNotInList, string(qemu.TargetCd), target).about(
-			"#/Boot/" + target)},
-	} {
-		if c.refused && s.personality.has(c.deviation) {
-			return c.problem
-		}
-	}
-	return nil
-}
-
 // bend changes a boot patch as this controller understands it.
 func (s *Server) bend(p bootPatch) bootPatch {
 	if p.Target != nil && s.personality.hasAny(UsbCd, CdIsADrive, CdByAttribute) {

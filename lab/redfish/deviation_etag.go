@@ -2,7 +2,6 @@ package redfish
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -11,8 +10,8 @@ func (p Personality) gzips(r *http.Request) bool {
 	return p.has(GzipWeakensETags) && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
 }
 
-// showTag is an ETag as this controller sends it.
-func (p Personality) showTag(tag string, gzipped bool) string {
+// ShowTag is an ETag as this controller sends it.
+func (p Personality) ShowTag(tag string, gzipped bool) string {
 	if p.has(ETagsUnquoted) {
 		tag = strings.Trim(tag, `"`)
 	}
@@ -42,20 +41,4 @@ func (p Personality) matches(list, tag string) bool {
 		}
 	}
 	return false
-}
-
-// tagRefusal refuses a request by its If-Match alone.
-func (p Personality) tagRefusal(r *http.Request) error {
-	list := r.Header.Get("If-Match")
-	switch {
-	case list != "" && r.Method == http.MethodPost && p.has(ETagsNotForActions):
-		return problem(preconditionFailed)
-	case list == "" && r.Method == http.MethodPatch && p.has(ETagsRequired):
-		return problem(preconditionRequired)
-	case list != "" && r.Method != http.MethodGet && r.Method != http.MethodHead &&
-		p.hasAny(ETagsNeverMatch, ETagsWeakRefused, ETagsQuotedRefused) &&
-		!slices.ContainsFunc(strings.Split(list, ","), p.wellFormed):
-		return problem(preconditionFailed)
-	}
-	return nil
 }

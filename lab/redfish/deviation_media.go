@@ -1,33 +1,6 @@
 package redfish
 
-import (
-	"errors"
-	"net/http"
-)
-
-// insertRefusal is why this controller, other than the ideal one, refuses an image; nil for none.
-func (s *Server) insertRefusal(q insertRequest) error {
-	const name = "VirtualMedia.InsertMedia"
-	for _, c := range []struct {
-		deviation Deviation
-		refused   bool
-		problem   *problemError
-	}{
-		{MediaRefusesFlags, q.Inserted != nil || q.WriteProtected != nil,
-			problem(notWritable, "Inserted").about("#/Inserted")},
-		{MediaWantsProtocol, q.TransferProtocolType == "", problem(parameterMissing, name, "TransferProtocolType").about(
-			"#/TransferProtocolType")},
-		{MediaWantsCredentials, q.UserName == "" || q.Password == "", problem(parameterMissing, name, "UserName").about(
-			"#/UserName")},
-		{SlowEject, s.recent.within(mediaEjected, s.config.Delays.Eject), problem(internalError).because(
-			errors.New("an eject is in progress"))},
-	} {
-		if c.refused && s.personality.has(c.deviation) {
-			return c.problem
-		}
-	}
-	return nil
-}
+import "net/http"
 
 // shownMedia is the image that this controller shows in the drive, "" for none.
 func (s *Server) shownMedia() (image, name string) {

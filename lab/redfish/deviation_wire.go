@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -27,14 +26,6 @@ func (s *Server) disturb(w http.ResponseWriter, r *http.Request) (to http.Respon
 		return w, true
 	case nth && s.personality.has(CutAtTimes):
 		return &cutting{ResponseWriter: w}, false
-	case s.personality.has(IdentityRefused) && r.Header.Get("Accept-Encoding") == "identity" &&
-		strings.HasPrefix(r.URL.Path, registryPath):
-		s.writeError(w, r, problem(notAcceptable))
-		return w, true
-	}
-	if err := s.notReady(r); err != nil {
-		s.writeError(w, r, err)
-		return w, true
 	}
 	return w, false
 }

@@ -169,6 +169,16 @@ func asProblem(err error) *problemError {
 	return problem(internalError).because(err)
 }
 
+// Problem is the status and the body of the answer that an error is.
+func Problem(err error) (status int, body []byte) {
+	p := asProblem(err)
+	body, err = encode(p.body())
+	if err != nil { // a struct of strings always encodes
+		return http.StatusInternalServerError, nil
+	}
+	return p.kind.status, body
+}
+
 // errorBody is the body of an error response (DSP0266, 8.6).
 type errorBody struct {
 	Error errorPayload `json:"error"`

@@ -54,7 +54,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, answer reply) {
 	if status == 0 {
 		status = http.StatusOK
 		tag := etagOf(body)
-		header.Set("ETag", s.personality.showTag(tag, s.personality.gzips(r)))
+		header.Set("ETag", s.personality.ShowTag(tag, s.personality.gzips(r)))
 		if matches(r.Header.Get("If-None-Match"), tag) {
 			w.WriteHeader(http.StatusNotModified)
 			return
@@ -82,29 +82,22 @@ func (s *Server) send(w http.ResponseWriter, status int, body []byte) {
 
 // writeError sends an error with extended information.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
-	p := asProblem(err)
-	if p.kind.status == http.StatusInternalServerError {
+	status, body := Problem(err)
+	if status == http.StatusInternalServerError {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "err", err)
 	}
 	header := w.Header()
 	header.Set("OData-Version", "4.0")
 	header.Set("Content-Type", "application/json; charset=utf-8")
-	if p.kind.status == http.StatusUnauthorized {
+	if status == http.StatusUnauthorized {
 		header.Set("WWW-Authenticate", `Basic realm="BMC"`)
 	}
-	body, err := encode(p.body())
-	if err != nil { // a struct of strings always encodes
-		s.log.Error("error not encoded", "err", err)
-	}
-	s.send(w, p.kind.status, body)
+	s.send(w, status, body)
 }
 
 // precondition honours If-Match on changes (DSP0266, 7.5): the ETag sent must
 // be the one a GET would give now. Actions are not changes of a resource.
 func (s *Server) precondition(methods resource, r *http.Request) error {
-	if err := s.personality.tagRefusal(r); err != nil {
-		return err
-	}
 	want := r.Header.Get("If-Match")
 	read, readable := methods[http.MethodGet]
 	if want == "" || !readable || r.Method == http.MethodGet || r.Method == http.MethodHead ||

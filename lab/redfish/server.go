@@ -1,13 +1,18 @@
 package redfish
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/lab/qemu"
 )
 
 // Config is one controller.
@@ -233,23 +238,44 @@ func (s *Server) serve(methods resource) http.Handler {
 			s.writeError(w, r, problem(operationNotAllowed))
 			return
 		}
-		if !rt.open {
-			if err := s.authenticate(r); err != nil {
-				s.writeError(w, r, err)
-				return
-			}
-		}
-		if err := s.precondition(methods, r); err != nil {
-			s.writeError(w, r, err)
-			return
-		}
-		answer, err := rt.handle(r)
+		answer, err := s.answer(methods, rt, r)
 		if err != nil {
 			s.writeError(w, r, err)
 			return
 		}
 		s.write(w, r, answer)
 	})
+}
+
+// answer answers a request, unless the controller or one of its deviations refuses it.
+func (s *Server) answer(methods resource, rt route, r *http.Request) (reply, error) {
+	if !rt.open {
+		if err := s.authenticate(r); err != nil {
+			return reply{}, err
+		}
+	}
+	if err := s.refuse(r); err != nil {
+		return reply{}, err
+	}
+	if err := s.precondition(methods, r); err != nil {
+		return reply{}, err
+	}
+	return rt.handle(r)
+}
+
+// refuse asks the deviations. It leaves the body of the request to be read again.
+func (s *Server) refuse(r *http.Request) error {
+	on := func() bool { return s.machine.Power() == qemu.On }
+	a := Ask{Request: r, On: on, since: s.recent.within, delays: s.config.Delays}
+	text, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxBody))
+	if err != nil {
+		return problem(malformedJSON).because(err)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(text))
+	if json.Unmarshal(text, &a.Body) != nil {
+		a.Body = nil // the handler refuses it
+	}
+	return Refuse(s.personality.Deviations, a)
 }
 
 // allow is the Allow header of a resource (RFC 9110, 10.2.1).

@@ -30,26 +30,22 @@ type insertRequest struct {
 }
 
 func (s *Server) insertMedia(r *http.Request) (reply, error) {
-	const name = "VirtualMedia.InsertMedia"
 	var q insertRequest
 	if err := decode(r, &q); err != nil {
 		return reply{}, err
 	}
 	if q.Image == "" {
-		return reply{}, problem(parameterMissing, name, "Image").about("#/Image")
+		return reply{}, problem(parameterMissing, insertName, "Image").about("#/Image")
 	}
 	for parameter, value := range map[string]*bool{"Inserted": q.Inserted, "WriteProtected": q.WriteProtected} {
 		if value != nil && !*value {
-			return reply{}, problem(parameterNotInList, "false", parameter, name).about("#/" + parameter)
+			return reply{}, problem(parameterNotInList, "false", parameter, insertName).about("#/" + parameter)
 		}
 	}
 	return s.fillDrive(r, q)
 }
 
 func (s *Server) fillDrive(r *http.Request, q insertRequest) (reply, error) {
-	if err := s.insertRefusal(q); err != nil {
-		return reply{}, err
-	}
 	if err := s.media.insert(r.Context(), q); err != nil {
 		return reply{}, err
 	}
@@ -58,9 +54,6 @@ func (s *Server) fillDrive(r *http.Request, q insertRequest) (reply, error) {
 }
 
 func (s *Server) ejectMedia(r *http.Request) (reply, error) {
-	if s.personality.has(EjectWantsBody) && r.ContentLength == 0 {
-		return reply{}, problem(unsupportedMedia)
-	}
 	if err := decode(r, &struct{}{}); err != nil {
 		return reply{}, err
 	}
