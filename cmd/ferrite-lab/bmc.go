@@ -43,9 +43,9 @@ standard as a vendor's BMCs do, as far as a recording can.`,
 				return fmt.Errorf("--personality: %w", err)
 			}
 			conf.Deviations = recorded.Deviations(p)
-			var f recorded.Fault
+			var f redfish.Fault
 			if fault != "" {
-				if f, err = recorded.ParseFault(fault); err != nil {
+				if f, err = redfish.ParseFault(fault); err != nil {
 					return fmt.Errorf("--fault: %w", err)
 				}
 			}
@@ -64,10 +64,14 @@ standard as a vendor's BMCs do, as far as a recording can.`,
 					strings.Join(odd, ", "))
 			}
 			bmc := recorded.New(conf)
-			if fault != "" {
-				return serve(cmd.Context(), l, recorded.WithFault(bmc, f))
+			if fault == "" {
+				return serve(cmd.Context(), l, bmc)
 			}
-			return serve(cmd.Context(), l, bmc)
+			faulty, err := recorded.WithFault(bmc, f)
+			if err != nil {
+				return errors.Join(err, l.Close())
+			}
+			return serve(cmd.Context(), l, faulty)
 		},
 	}
 	f := c.Flags()
@@ -75,8 +79,7 @@ standard as a vendor's BMCs do, as far as a recording can.`,
 	f.StringVar(&personality, "personality", redfish.Ideal,
 		"`name` of the vendor's BMC it behaves like: "+strings.Join(redfish.PersonalityNames(), ", "))
 	f.StringVar(&fault, "fault", "",
-		"`fault` that requests meet, as slow:8s, busy:2s*3 (three times), truncated*1; one of "+
-			strings.Join(recorded.FaultNames(), ", "))
+		"`fault` that requests meet, as slow:8s, busy:2s*3 (three times), truncated*1; one of "+redfish.FaultNames())
 	f.StringVar(&listen, "listen", "127.0.0.1:0", "`address` to serve at, by HTTP")
 	f.StringVar(&conf.Username, "username", "admin", "user who is let in; empty for anybody")
 	f.StringVar(&conf.Password, "password", "recorded", "password of the user; it protects nothing")

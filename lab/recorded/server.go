@@ -109,6 +109,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	send(w, a)
 }
 
+// WithFault is a server with a fault in force. It is safe for concurrent use.
+func WithFault(s *Server, f redfish.Fault) (http.Handler, error) {
+	faults := redfish.NewFaults(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.resetManager("", nil)
+	})
+	return faults.Before(s), faults.Set(f)
+}
+
 // maxRefusals bounds the refusals kept for Refusals.
 const maxRefusals = 100
 

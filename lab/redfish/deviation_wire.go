@@ -3,6 +3,7 @@ package redfish
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -16,7 +17,7 @@ const atTimes = 20
 // answer has been given.
 func (s *Server) disturb(w http.ResponseWriter, r *http.Request) (to http.ResponseWriter, answered bool) {
 	if s.personality.has(SlowAnswers) {
-		s.delay(r, s.config.Delays.Answer)
+		delay(s.life, r, s.config.Delays.Answer)
 	}
 	nth := s.recent.requests.Add(1)%atTimes == 0
 	switch {
@@ -30,14 +31,14 @@ func (s *Server) disturb(w http.ResponseWriter, r *http.Request) (to http.Respon
 	return w, false
 }
 
-// delay waits before a request is answered, unless its client or the controller goes.
-func (s *Server) delay(r *http.Request, d time.Duration) {
+// delay waits before a request is answered, unless its client or the server goes.
+func delay(life context.Context, r *http.Request, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 	case <-r.Context().Done():
-	case <-s.life.Done():
+	case <-life.Done():
 	}
 }
 

@@ -282,3 +282,16 @@ func TestFaultRequests(t *testing.T) {
 		t.Error("a slow fault without a delay was accepted")
 	}
 }
+
+func TestParseFault(t *testing.T) {
+	for text, want := range map[string]string{"": "is not known: choose from broken, busy", "slow": "have a delay",
+		"slow:x": "expected a delay", "drop:1s": "no other has", "drop*0": "1 or more", "busy:-1s": "expected a delay"} {
+		if _, err := ParseFault(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	f, err := ParseFault("busy:2s*3")
+	if err != nil || f != (Fault{Kind: "busy", Delay: 2 * time.Second, Times: 3}) {
+		t.Errorf("%+v, %v", f, err)
+	}
+}

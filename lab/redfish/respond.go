@@ -82,17 +82,22 @@ func (s *Server) send(w http.ResponseWriter, status int, body []byte) {
 
 // writeError sends an error with extended information.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
-	status, body := Problem(err)
-	if status == http.StatusInternalServerError {
+	if asProblem(err).kind.status == http.StatusInternalServerError {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "err", err)
 	}
+	writeProblem(w, err)
+}
+
+func writeProblem(w http.ResponseWriter, err error) {
+	status, body := Problem(err)
 	header := w.Header()
 	header.Set("OData-Version", "4.0")
 	header.Set("Content-Type", "application/json; charset=utf-8")
 	if status == http.StatusUnauthorized {
 		header.Set("WWW-Authenticate", `Basic realm="BMC"`)
 	}
-	s.send(w, status, body)
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that is gone needs no answer
 }
 
 // precondition honours If-Match on changes (DSP0266, 7.5): the ETag sent must

@@ -63,7 +63,7 @@ type Server struct {
 	mux      *http.ServeMux
 	sessions *sessions
 	counters *counters
-	faults   *faults
+	faults   *Faults
 	media    *media
 
 	bios       *bios
@@ -116,11 +116,12 @@ func New(c Config) *Server {
 		mux:      http.NewServeMux(),
 		sessions: newSessions(c.MaxSessions, c.SessionTimeout, c.Now),
 		counters: newCounters(),
-		faults:   newFaults(),
 		health:   "OK",
 		media:    &media{client: c.MediaClient, tray: c.Machine},
 	}
 	s.life, s.end = context.WithCancel(context.Background())
+	s.faults = NewFaults(s.sessions.clear)
+	s.faults.life, s.faults.hanging = s.life, s.counters.hang
 	s.equip()
 	s.own, s.lists = s.ownValues(), s.memberLists()
 	s.tree = newTree(s.overlays()...)
@@ -183,11 +184,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler) // net/http's way to close without an answer
 	}
 	s.tasks.settle()
-	w, answered := s.misbehave(w, r)
-	if answered {
-		return
-	}
-	if w, answered = s.disturb(w, r); !answered {
+	s.faults.Before(http.HandlerFunc(s.undisturbed)).ServeHTTP(w, r)
+}
+
+// undisturbed applies the deviations of the connection, and answers.
+func (s *Server) undisturbed(w http.ResponseWriter, r *http.Request) {
+	if w, answered := s.disturb(w, r); !answered {
 		s.mux.ServeHTTP(w, r)
 	}
 }
