@@ -12,11 +12,18 @@ import (
 	"sync"
 )
 
-// documents is the tree: the documents of the ideal controller, and overlays.json with the differences of other
-// controllers.
+// files has the documents of the ideal controller, the parts that not every machine has, and the tables of deviations and
+// personalities.
 //
 //go:embed tree
-var documents embed.FS
+var files embed.FS
+
+var (
+	documents     = load[tree]("root", "services", "system", "manager")
+	parts         = load[map[string]tree]("parts")
+	deviations    = load[[]DeviationRow]("deviations")
+	personalities = load[[]Personality]("personalities")
+)
 
 // tree is documents by the pattern of their path. A string "{name}" stands for a value, of any kind. A property that is
 // "{name?}" is left out where the value is an empty string.
@@ -31,55 +38,51 @@ type item struct {
 	values values
 }
 
-// embedded is the tree and its overlays, read once.
-var embedded = sync.OnceValues(func() (tree, map[string]tree) {
-	all, overlays := tree{}, map[string]tree{}
-	for _, area := range []string{"root", "services", "system", "manager"} {
-		read(area, &all)
-	}
-	read("overlays", &overlays)
-	return all, overlays
-})
+// load reads files of the tree at the first use. It panics on an error, which is one of the build.
+func load[T any](names ...string) func() T {
+	return sync.OnceValue(func() (into T) {
+		for _, name := range names {
+			text, err := files.ReadFile("tree/" + name + ".json")
+			must(err)
+			must(json.Unmarshal(text, &into))
+		}
+		return into
+	})
+}
 
-func read[T any](name string, into *T) {
-	text, err := documents.ReadFile("tree/" + name + ".json")
-	if err == nil {
-		err = json.Unmarshal(text, into)
-	}
+func must(err error) {
 	if err != nil {
-		panic(fmt.Sprintf("tree/%s.json: %v", name, err))
+		panic(err)
 	}
 }
 
-// newTree is the tree with some overlays. An overlay without documents is none.
-func newTree(overlays ...string) tree {
-	ideal, all := embedded()
-	t := maps.Clone(ideal)
-	for _, name := range overlays {
-		for at, patch := range all[name] {
-			t[at] = overlay(t[at], patch)
+// newTree is the tree of a controller with some parts and deviations.
+func newTree(extra []string, p Personality) tree {
+	t := maps.Clone(documents())
+	for _, name := range extra {
+		t.overlay(parts()[name])
+	}
+	for _, row := range deviations() {
+		if p.has(row.Name) {
+			t.overlay(row.Documents)
 		}
 	}
 	return t
 }
 
-// overlay changes a document; a nil one becomes the change itself.
-func overlay(doc, change json.RawMessage) json.RawMessage {
-	if doc == nil {
-		return change
-	}
-	var object, edit map[string]any
-	mustDo(json.Unmarshal(doc, &object))
-	mustDo(json.Unmarshal(change, &edit))
-	text, err := json.Marshal(mergePatch(object, edit))
-	mustDo(err)
-	return text
-}
-
-// mustDo is for documents that the build has checked.
-func mustDo(err error) {
-	if err != nil {
-		panic(err)
+// overlay changes documents, and adds those that are new.
+func (t tree) overlay(changes tree) {
+	for at, change := range changes {
+		if t[at] == nil {
+			t[at] = change
+			continue
+		}
+		var doc, patch map[string]any
+		must(json.Unmarshal(t[at], &doc))
+		must(json.Unmarshal(change, &patch))
+		text, err := json.Marshal(mergePatch(doc, patch))
+		must(err)
+		t[at] = text
 	}
 }
 

@@ -12,12 +12,6 @@ func TestPersonalities(t *testing.T) {
 	for _, row := range Deviations() {
 		known = append(known, row.Name)
 	}
-	_, overlays := embedded()
-	for name := range overlays {
-		if !slices.Contains(append(known, "raid", "console", "console-of-system", "console-of-manager"), Deviation(name)) {
-			t.Errorf("the tree has an overlay %s, and there is no deviation of that name", name)
-		}
-	}
 	for _, p := range Personalities() {
 		b := newBench(t, func(c *Config) { c.Personality = p })
 		for _, d := range p.Deviations {

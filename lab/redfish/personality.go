@@ -24,6 +24,12 @@ type Personality struct {
 // Ideal is the personality without deviations.
 const Ideal = "ideal"
 
+// Personalities is the table of all personalities. Names of products and versions are those that the vendors'
+// controllers show.
+func Personalities() []Personality {
+	return append([]Personality{Personality{}.complete()}, personalities()...)
+}
+
 // has reports whether the controller deviates so.
 func (p Personality) has(d Deviation) bool { return slices.Contains(p.Deviations, d) }
 

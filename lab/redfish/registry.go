@@ -32,6 +32,6 @@ func registryMessages() map[string]registryMessage {
 
 // getMetadata is an OData CSDL document that only refers to others (DSP0266, 8.4.2).
 func (s *Server) getMetadata(*http.Request) (reply, error) {
-	body, err := documents.ReadFile("tree/metadata.xml")
+	body, err := files.ReadFile("tree/metadata.xml")
 	return reply{body: body, header: http.Header{"Content-Type": {"application/xml"}}}, err
 }

@@ -39,8 +39,8 @@ func (p Personality) makerConsole() makerConsole {
 // ConsoleCLI is the command line of the controller's SSH server.
 func (p Personality) ConsoleCLI() sshconsole.CLI { return p.makerConsole().cli }
 
-// consoleOverlays are the parts of the tree that show the console, none where the machine has none.
-func (s *Server) consoleOverlays() []string {
+// consoleParts are the parts that show the console, none where the machine has none.
+func (s *Server) consoleParts() []string {
 	switch {
 	case s.config.SSHPort == 0:
 		return nil

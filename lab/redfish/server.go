@@ -124,7 +124,7 @@ func New(c Config) *Server {
 	s.faults.life, s.faults.hanging = s.life, s.counters.hang
 	s.equip()
 	s.own, s.lists = s.ownValues(), s.memberLists()
-	s.tree = newTree(s.overlays()...)
+	s.tree = newTree(s.parts(), s.personality)
 	table := map[string]resource{}
 	for _, r := range s.routes() {
 		if table[r.path] == nil {
@@ -194,15 +194,13 @@ func (s *Server) undisturbed(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// overlays are the differences of this controller from the ideal one.
-func (s *Server) overlays() (names []string) {
+// parts are the documents that not every machine has.
+func (s *Server) parts() []string {
+	all := s.consoleParts()
 	if len(s.config.RAID.DriveGiB) > 0 {
-		names = append(names, "raid")
+		all = append(all, "raid")
 	}
-	for _, d := range s.personality.Deviations {
-		names = append(names, string(d))
-	}
-	return append(names, s.consoleOverlays()...)
+	return all
 }
 
 // handler answers one method of one resource.
