@@ -76,8 +76,9 @@ const (
 func (s *Server) biosValues() values {
 	s.bios.mu.Lock()
 	defer s.bios.mu.Unlock()
-	return values{"bios": maps.Clone(s.bios.values), "biosPending": maps.Clone(s.bios.pending),
-		"biosReset": s.bios.defaults, "biosAttributes": registryAttributes(s.bios.values)}
+	v := values{"bios": maps.Clone(s.bios.values), "biosPending": maps.Clone(s.bios.pending), "biosReset": s.bios.defaults}
+	maps.Copy(v, s.bios.values) // by their names, for the registry
+	return v
 }
 
 // biosPatch holds the writable properties of the settings object.

@@ -1,132 +1,76 @@
 package redfish
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 )
 
-const (
-	biosRegistryID   = "LabBiosAttributeRegistry.1.0.0"
-	biosRegistryPath = registryPath + "/" + biosRegistryID + "/" + biosRegistryID + ".json"
-)
+const biosRegistryPath = registryPath + "/LabBiosAttributeRegistry.1.0.0/LabBiosAttributeRegistry.1.0.0.json"
 
-// biosAttribute is one setting: its type (AttributeRegistry, AttributeType)
-// decides which of the limits count.
+// biosAttribute is one setting as the registry describes it: its type (AttributeRegistry, AttributeType) decides which
+// of the limits count.
 type biosAttribute struct {
-	name, kind, help string
-	initial          any
-	values           []string // of an Enumeration
-	lower, upper     int      // of an Integer; the upper one bounds a String's length
-	readOnly         bool
+	AttributeName string
+	Type          string
+	ReadOnly      bool
+	DefaultValue  any
+	LowerBound    float64
+	UpperBound    float64
+	MaxLength     int
+	Value         []struct{ ValueName string }
 }
 
-// The types of attributes there are here.
-const (
-	enumeration = "Enumeration"
-	integer     = "Integer"
-	text        = "String"
-	boolean     = "Boolean"
-)
-
-// biosAttributes are the settings, as a small server has them.
-func biosAttributes() []biosAttribute {
-	onOff := []string{"Enabled", "Disabled"}
-	return []biosAttribute{
-		{name: "AssetTag", kind: text, help: "Owner's label", initial: "", upper: 32},
-		{name: "BootDelaySeconds", kind: integer, help: "Pause before the boot", initial: 0, upper: 60},
-		{name: "LogicalProc", kind: enumeration, help: "Simultaneous multithreading", initial: "Enabled", values: onOff},
-		{name: "ProcVirtualization", kind: enumeration, help: "Virtualization of processors", initial: "Enabled",
-			values: onOff},
-		{name: "QuietBoot", kind: boolean, help: "Hide messages at boot", initial: true},
-		{name: "SriovGlobalEnable", kind: enumeration, help: "Virtual functions of network cards", initial: "Disabled",
-			values: onOff},
-		{name: "SystemFirmware", kind: text, help: "Name of the firmware", initial: "Lab", upper: 32, readOnly: true},
+// biosAttributes are the settings of the registry.
+var biosAttributes = sync.OnceValue(func() []biosAttribute {
+	var registry struct {
+		RegistryEntries struct{ Attributes []biosAttribute }
 	}
-}
+	must(json.Unmarshal(documents()[biosRegistryPath], &registry))
+	return registry.RegistryEntries.Attributes
+})
 
 func biosDefaults() map[string]any {
 	values := map[string]any{}
 	for _, a := range biosAttributes() {
-		values[a.name] = a.initial
+		values[a.AttributeName] = a.DefaultValue
 	}
 	return values
 }
 
-// checkBiosAttribute says why a value is refused.
+// checkBiosAttribute returns the reason against a value; nil for none.
 func checkBiosAttribute(name string, value any) error {
 	at := "#/Attributes/" + name
 	all := biosAttributes()
-	i := slices.IndexFunc(all, func(a biosAttribute) bool { return a.name == name })
-	if i < 0 {
+	i := slices.IndexFunc(all, func(a biosAttribute) bool { return a.AttributeName == name })
+	switch {
+	case i < 0:
 		return problem(propertyUnknown, name).about(at)
-	}
-	a, said := all[i], fmt.Sprint(value)
-	if a.readOnly {
+	case all[i].ReadOnly:
 		return problem(notWritable, name).about(at)
 	}
-	switch v := value.(type) {
-	case string:
-		switch {
-		case a.kind == enumeration && !slices.Contains(a.values, v):
-			return problem(valueNotInList, said, name).about(at)
-		case a.kind == text && len(v) > a.upper:
-			return problem(valueOutOfRange, said, name).about(at)
-		case a.kind == enumeration, a.kind == text:
-			return nil
-		}
-	case float64:
-		switch {
-		case a.kind == integer && (v < float64(a.lower) || v > float64(a.upper)):
-			return problem(valueOutOfRange, said, name).about(at)
-		case a.kind == integer && v == float64(int(v)):
-			return nil
-		}
-	case bool:
-		if a.kind == boolean {
-			return nil
-		}
+	if id := all[i].refusal(value); id != "" {
+		return problem(id, fmt.Sprint(value), name).about(at)
 	}
-	return problem(valueType, said, name).about(at)
+	return nil
 }
 
-// registryAttribute leaves out the limits that its type does not have.
-type registryAttribute struct {
-	AttributeName string
-	Type          string
-	DisplayName   string
-	ReadOnly      bool
-	ResetRequired bool
-	CurrentValue  any
-	DefaultValue  any
-	LowerBound    *int            `json:",omitempty"`
-	UpperBound    *int            `json:",omitempty"`
-	MinLength     *int            `json:",omitempty"`
-	MaxLength     *int            `json:",omitempty"`
-	Value         []registryValue `json:",omitempty"`
-}
-
-type registryValue struct {
-	ValueName        string
-	ValueDisplayName string
-}
-
-// registryAttributes are the settings with the values in force, as a registry describes them.
-func registryAttributes(now map[string]any) (entries []registryAttribute) {
-	for _, a := range biosAttributes() {
-		entry := registryAttribute{
-			AttributeName: a.name, Type: a.kind, DisplayName: a.help, ReadOnly: a.readOnly, ResetRequired: true,
-			CurrentValue: now[a.name], DefaultValue: a.initial,
-		}
-		switch a.kind {
-		case integer:
-			entry.LowerBound, entry.UpperBound = &a.lower, &a.upper
-		case text:
-			entry.MinLength, entry.MaxLength = &a.lower, &a.upper
-		}
-		for _, v := range a.values {
-			entry.Value = append(entry.Value, registryValue{v, v})
-		}
-		entries = append(entries, entry)
+// refusal is the message against a value; "" for none.
+func (a biosAttribute) refusal(value any) messageID {
+	word, isText := value.(string)
+	number, isNumber := value.(float64)
+	_, isBool := value.(bool)
+	listed := slices.Contains(a.Value, struct{ ValueName string }{word})
+	switch {
+	case a.Type == "Enumeration" && isText && !listed:
+		return valueNotInList
+	case a.Type == "String" && isText && len(word) > a.MaxLength,
+		a.Type == "Integer" && isNumber && (number < a.LowerBound || number > a.UpperBound):
+		return valueOutOfRange
+	case (a.Type == "Enumeration" || a.Type == "String") && isText, a.Type == "Boolean" && isBool,
+		a.Type == "Integer" && isNumber && number == float64(int(number)):
+		return ""
 	}
-	return entries
+	return valueType
 }

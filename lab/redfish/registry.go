@@ -16,15 +16,14 @@ type registryMessage struct {
 	Resolution      string
 }
 
-// registryMessages are the messages of this controller by their ids.
-func registryMessages() map[string]registryMessage {
-	all := map[string]registryMessage{}
-	for _, k := range messageKinds() {
-		all[k.id] = registryMessage{
-			Description: k.text, Message: k.text,
-			Severity: k.severity, MessageSeverity: k.severity,
-			NumberOfArgs: k.arguments(), ParamTypes: slices.Repeat([]string{"string"}, k.arguments()),
-			Resolution: k.resolution,
+// registryMessages are the messages of the Base registry by their ids.
+func registryMessages() map[messageID]registryMessage {
+	all := map[messageID]registryMessage{}
+	for id, m := range messages() {
+		if !id.vendors() {
+			all[id] = registryMessage{Description: m.Text, Message: m.Text, Severity: m.Severity, MessageSeverity: m.Severity,
+				NumberOfArgs: m.arguments(), ParamTypes: slices.Repeat([]string{"string"}, m.arguments()),
+				Resolution: m.Resolution}
 		}
 	}
 	return all

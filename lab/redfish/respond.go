@@ -82,7 +82,7 @@ func (s *Server) send(w http.ResponseWriter, status int, body []byte) {
 
 // writeError sends an error with extended information.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
-	if asProblem(err).kind.status == http.StatusInternalServerError {
+	if asProblem(err).message().Status == http.StatusInternalServerError {
 		s.log.Error("request failed", "method", r.Method, "path", r.URL.Path, "err", err)
 	}
 	writeProblem(w, err)
