@@ -56,14 +56,12 @@ func (b *bios) askDefaults() {
 	b.defaults, b.pending = true, map[string]any{}
 }
 
-// biosAnswer answers a change of the pending values; some controllers make a job of it.
-func (s *Server) biosAnswer(r *http.Request) (reply, error) {
+// biosChanged follows a change of the pending values; some controllers make a job of it.
+func (s *Server) biosChanged(r *http.Request) error {
 	if s.personality.has(BiosByJob) {
-		if err := s.addBiosJob(r); err != nil {
-			return reply{}, err
-		}
+		return s.addBiosJob(r)
 	}
-	return noContent()
+	return nil
 }
 
 // The times at which a change can be applied (Settings, OperationApplyTime).
@@ -94,34 +92,27 @@ type applyTime struct {
 }
 
 // patchBiosSettings notes the values for the next start: all of them or none.
-func (s *Server) patchBiosSettings(r *http.Request) (reply, error) {
-	var p biosPatch
-	if err := decode(r, &p); err != nil {
-		return reply{}, err
-	}
+func (s *Server) patchBiosSettings(r *http.Request, p biosPatch) error {
 	if len(p.Attributes) == 0 {
-		return reply{}, problem(propertyMissing, "Attributes").about("#/Attributes")
+		return problem(propertyMissing, "Attributes").about("#/Attributes")
 	}
 	if p.ApplyTime != nil && p.ApplyTime.ApplyTime != applyOnReset {
-		return reply{}, problem(valueNotInList, p.ApplyTime.ApplyTime, "ApplyTime").about(
+		return problem(valueNotInList, p.ApplyTime.ApplyTime, "ApplyTime").about(
 			"#/@Redfish.SettingsApplyTime/ApplyTime")
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Attributes)) {
 		if err := checkBiosAttribute(name, p.Attributes[name]); err != nil {
-			return reply{}, err
+			return err
 		}
 	}
 	s.bios.ask(p.Attributes)
 	s.log.Info("bios settings pending", "attributes", p.Attributes)
-	return s.biosAnswer(r)
+	return s.biosChanged(r)
 }
 
 // resetBios lets the next start go back to the defaults. It drops the pending values.
-func (s *Server) resetBios(r *http.Request) (reply, error) {
-	if err := decode(r, &struct{}{}); err != nil {
-		return reply{}, err
-	}
+func (s *Server) resetBios(r *http.Request, _ struct{}) error {
 	s.bios.askDefaults()
 	s.log.Info("bios reset pending")
-	return s.biosAnswer(r)
+	return s.biosChanged(r)
 }

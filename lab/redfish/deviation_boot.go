@@ -136,21 +136,14 @@ func (s *Server) attributeValues() values {
 }
 
 // patchAttributes takes the virtual CD, and nothing else.
-func (s *Server) patchAttributes(r *http.Request) (reply, error) {
-	var p struct{ Attributes map[string]string }
-	if err := decode(r, &p); err != nil {
-		return reply{}, err
-	}
+func (s *Server) patchAttributes(_ *http.Request, p struct{ Attributes map[string]string }) error {
 	if p.Attributes[firstBootDevice] != virtualCD {
-		return reply{}, problem(valueNotInList, p.Attributes[firstBootDevice], firstBootDevice)
+		return problem(valueNotInList, p.Attributes[firstBootDevice], firstBootDevice)
 	}
 	boot := s.machine.Boot()
 	boot.Target, boot.Enabled = qemu.TargetCd, qemu.Once
 	if p.Attributes["ServerBoot.1.BootOnce"] == "Disabled" {
 		boot.Enabled = qemu.Continuous
 	}
-	if err := s.machine.SetBoot(boot); err != nil {
-		return reply{}, err
-	}
-	return noContent()
+	return s.machine.SetBoot(boot)
 }

@@ -11,24 +11,23 @@ func (s *Server) shownMedia() (image, name string) {
 	return image, name
 }
 
-// patchMedia inserts or ejects an image where there are no actions.
-func (s *Server) patchMedia(r *http.Request) (reply, error) {
-	var q struct {
-		Image                *string
-		Inserted             *bool
-		WriteProtected       *bool
-		UserName, Password   string
-		TransferMethod       string
-		TransferProtocolType string
-	}
-	if err := decode(r, &q); err != nil {
-		return reply{}, err
-	}
+// mediaPatch holds the writable properties of the drive where there are no actions.
+type mediaPatch struct {
+	Image                *string
+	Inserted             *bool
+	WriteProtected       *bool
+	UserName, Password   string
+	TransferMethod       string
+	TransferProtocolType string
+}
+
+// patchMedia inserts or ejects an image.
+func (s *Server) patchMedia(r *http.Request, q mediaPatch) error {
 	if q.Image == nil {
-		return s.emptyDrive(r)
+		return s.ejectMedia(r, struct{}{})
 	}
 	if q.Inserted == nil || !*q.Inserted {
-		return reply{}, problem(propertyMissing, "Inserted").about("#/Inserted")
+		return problem(propertyMissing, "Inserted").about("#/Inserted")
 	}
 	return s.fillDrive(r, insertRequest{Image: *q.Image, UserName: q.UserName, Password: q.Password})
 }

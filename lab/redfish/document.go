@@ -12,8 +12,8 @@ import (
 	"sync"
 )
 
-// files has the documents of the ideal controller, the parts that not every machine has, and the tables of deviations and
-// personalities.
+// files has the documents of the ideal controller, the parts that not every machine has, and the tables of messages,
+// deviations and personalities.
 //
 //go:embed tree
 var files embed.FS

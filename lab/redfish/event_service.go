@@ -98,11 +98,7 @@ func (q subscriptionRequest) check() error {
 	return nil
 }
 
-func (s *Server) createSubscription(r *http.Request) (reply, error) {
-	var q subscriptionRequest
-	if err := decode(r, &q); err != nil {
-		return reply{}, err
-	}
+func (s *Server) createSubscription(_ *http.Request, q subscriptionRequest) (reply, error) {
 	if err := q.check(); err != nil {
 		return reply{}, err
 	}
@@ -120,5 +116,5 @@ func (s *Server) deleteSubscription(r *http.Request) (reply, error) {
 	if !s.subscriptions.remove(r.PathValue("id")) {
 		return reply{}, problem(resourceMissing, r.URL.Path)
 	}
-	return noContent()
+	return reply{}, nil
 }

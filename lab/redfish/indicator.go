@@ -68,26 +68,21 @@ func (i *indicators) set(path string, to led) {
 	i.led[path] = to
 }
 
-// patchIndicator answers PATCH of a resource of which nothing but its light
-// can be written.
+// patchIndicator answers PATCH of a resource of which nothing but its light can be written.
 func (s *Server) patchIndicator(pattern string) handler {
-	return func(r *http.Request) (reply, error) {
+	return change(func(r *http.Request, p indicatorPatch) error {
 		if _, err := s.document(pattern, r.URL.Path); err != nil {
-			return reply{}, err
-		}
-		var p indicatorPatch
-		if err := decode(r, &p); err != nil {
-			return reply{}, err
+			return err
 		}
 		if p.empty() {
-			return reply{}, problem(propertyMissing, "IndicatorLED").about("#/IndicatorLED")
+			return problem(propertyMissing, "IndicatorLED").about("#/IndicatorLED")
 		}
 		light, err := p.light()
 		if err != nil {
-			return reply{}, err
+			return err
 		}
 		s.indicators.set(r.URL.Path, light)
 		s.log.Info("indicator set", "path", r.URL.Path)
-		return noContent()
-	}
+		return nil
+	})
 }

@@ -11,19 +11,11 @@ const (
 )
 
 // deleteJobQueue forgets every task that is not being worked on.
-func (s *Server) deleteJobQueue(r *http.Request) (reply, error) {
-	const name = "DellJobService.DeleteJobQueue"
-	var q struct{ JobID string }
-	if err := decode(r, &q); err != nil {
-		return reply{}, err
-	}
-	if q.JobID == "" {
-		return reply{}, problem(parameterMissing, name, "JobID").about("#/JobID")
-	}
-	if q.JobID != allJobs {
-		return reply{}, problem(parameterNotInList, q.JobID, "JobID", name).about("#/JobID")
+func (s *Server) deleteJobQueue(_ *http.Request, q struct{ JobID string }) error {
+	if err := oneOf("DellJobService.DeleteJobQueue", "JobID", q.JobID, allJobs); err != nil {
+		return err
 	}
 	s.tasks.clear()
 	s.log.Info("job queue cleared")
-	return noContent()
+	return nil
 }

@@ -21,35 +21,20 @@ type resetRequest struct {
 	ResetType qemu.ResetType
 }
 
-// readReset decodes a reset request and checks its type.
-func readReset(r *http.Request, actionName string, oneOf []qemu.ResetType) (qemu.ResetType, error) {
-	var q resetRequest
-	if err := decode(r, &q); err != nil {
-		return "", err
-	}
-	if q.ResetType == "" {
-		return "", problem(parameterMissing, actionName, "ResetType").about("#/ResetType")
-	}
-	if !slices.Contains(oneOf, q.ResetType) {
-		return "", problem(parameterNotInList, string(q.ResetType), "ResetType", actionName).about("#/ResetType")
-	}
-	return q.ResetType, nil
-}
-
 // resetSystem presses a button of the machine, now or, under the fault
 // SlowPower, a while after the answer.
-func (s *Server) resetSystem(r *http.Request) (reply, error) {
-	kind, err := readReset(r, resetName, qemu.ResetTypes())
-	if err != nil {
+func (s *Server) resetSystem(r *http.Request, q resetRequest) (reply, error) {
+	kind := q.ResetType
+	if err := oneOf(resetName, "ResetType", kind, qemu.ResetTypes()...); err != nil {
 		return reply{}, err
 	}
 	s.log.Info("reset", "type", kind)
 	if slow, ok := s.faults.strikes(SlowPower); ok {
 		s.late.Go(func() { s.resetLater(kind, slow.Delay) })
-		return noContent()
+		return reply{}, nil
 	}
 	// A client that hangs up must not leave the machine half started.
-	err = s.press(context.WithoutCancel(r.Context()), kind)
+	err := s.press(context.WithoutCancel(r.Context()), kind)
 	if errors.Is(err, qemu.ErrPoweredOff) {
 		return reply{}, problem(powerRequired).about("#/ResetType")
 	}
@@ -57,13 +42,13 @@ func (s *Server) resetSystem(r *http.Request) (reply, error) {
 		return reply{}, err
 	}
 	if s.personality.has(ResetByTask) {
-		request, err := requested(r, resetRequest{kind})
+		request, err := requested(r, q)
 		if err != nil {
 			return reply{}, err
 		}
 		return s.accept(work{name: "Reset", request: request, finish: func() error { return nil }})
 	}
-	return noContent()
+	return reply{}, nil
 }
 
 // press presses a button. Where that starts the machine, its firmware applies the pending settings.
@@ -104,21 +89,17 @@ func (s *Server) resetLater(kind qemu.ResetType, delay time.Duration) {
 	}
 }
 
-// managerResets are the ways the controller itself can be reset.
-func managerResets() []qemu.ResetType {
-	return []qemu.ResetType{qemu.ResetGracefulRestart, qemu.ResetForceRestart}
-}
-
 // resetManager restarts the controller: for a while it does not answer, and
 // its sessions are gone.
-func (s *Server) resetManager(r *http.Request) (reply, error) {
-	if _, err := readReset(r, "Manager.Reset", managerResets()); err != nil {
-		return reply{}, err
+func (s *Server) resetManager(_ *http.Request, q resetRequest) error {
+	const graceful, hard = qemu.ResetGracefulRestart, qemu.ResetForceRestart
+	if err := oneOf("Manager.Reset", "ResetType", q.ResetType, graceful, hard); err != nil {
+		return err
 	}
 	if _, ignored := s.faults.strikes(RestartIgnored); !ignored {
 		s.restart()
 	}
-	return noContent()
+	return nil
 }
 
 // restart is the controller's own; the answer to the request for it still

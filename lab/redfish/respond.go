@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -135,8 +136,32 @@ func matches(list, tag string) bool {
 	return false
 }
 
-// noContent is a change made.
-func noContent() (reply, error) { return reply{}, nil }
+// with reads the body of a request for the handler.
+func with[T any](answer func(*http.Request, T) (reply, error)) handler {
+	return func(r *http.Request) (reply, error) {
+		var body T
+		if err := decode(r, &body); err != nil {
+			return reply{}, err
+		}
+		return answer(r, body)
+	}
+}
+
+// change is with for a change that is answered 204.
+func change[T any](do func(*http.Request, T) error) handler {
+	return with(func(r *http.Request, body T) (reply, error) { return reply{}, do(r, body) })
+}
+
+// oneOf refuses a parameter of an action that is missing or not in the list.
+func oneOf[T ~string](action, parameter string, value T, list ...T) error {
+	switch {
+	case value == "":
+		return problem(parameterMissing, action, parameter).about("#/" + parameter)
+	case !slices.Contains(list, value):
+		return problem(parameterNotInList, string(value), parameter, action).about("#/" + parameter)
+	}
+	return nil
+}
 
 // decode reads a request's body into v. An empty body leaves v alone: some
 // clients post actions without parameters that way.

@@ -61,33 +61,33 @@ var openPaths = []string{"/redfish", rootPath, rootPath + "/odata"}
 // changes are the methods other than GET.
 func (s *Server) changes() []route {
 	all := []route{
-		{patch, systemPath, closed, s.patchSystem},
-		{patch, systemSettingsPath, closed, s.patchSystem},
-		{post, systemPath + resetAction, closed, s.resetSystem},
+		{patch, systemPath, closed, change(s.patchSystem)},
+		{patch, systemSettingsPath, closed, change(s.patchSystem)},
+		{post, systemPath + resetAction, closed, with(s.resetSystem)},
 		{patch, storagePath + "/Drives/{id}", closed, s.patchIndicator(storagePath + "/Drives/{id}")},
-		{post, raidPath + "/Volumes", closed, s.createVolume},
-		{del, raidPath + "/Volumes/{id}", closed, s.deleteVolume},
-		{post, biosPath + resetBiosAction, closed, s.resetBios},
-		{patch, biosSettingsPath, closed, s.patchBiosSettings},
-		{patch, secureBootPath, closed, s.patchSecureBoot},
-		{post, secureBootPath + resetKeysAction, closed, s.resetKeys},
+		{post, raidPath + "/Volumes", closed, with(s.createVolume)},
+		{del, raidPath + "/Volumes/{id}", closed, with(s.deleteVolume)},
+		{post, biosPath + resetBiosAction, closed, change(s.resetBios)},
+		{patch, biosSettingsPath, closed, change(s.patchBiosSettings)},
+		{patch, secureBootPath, closed, change(s.patchSecureBoot)},
+		{post, secureBootPath + resetKeysAction, closed, change(s.resetKeys)},
 
-		{post, managerPath + managerResetAction, closed, s.resetManager},
-		{patch, attributesPath, closed, s.patchAttributes},
-		{post, mediaPath + insertAction, closed, s.insertMedia},
-		{post, mediaPath + ejectAction, closed, s.ejectMedia},
-		{post, logPath + clearLogAction, closed, s.clearLog},
-		{post, jobServicePath + deleteJobQueueAction, closed, s.deleteJobQueue},
+		{post, managerPath + managerResetAction, closed, change(s.resetManager)},
+		{patch, attributesPath, closed, change(s.patchAttributes)},
+		{post, mediaPath + insertAction, closed, change(s.insertMedia)},
+		{post, mediaPath + ejectAction, closed, change(s.ejectMedia)},
+		{post, logPath + clearLogAction, closed, change(s.clearLog)},
+		{post, jobServicePath + deleteJobQueueAction, closed, change(s.deleteJobQueue)},
 		{patch, chassisPath, closed, s.patchIndicator(chassisPath)},
 
-		{post, sessionsPath, open, s.login},
+		{post, sessionsPath, open, with(s.login)},
 		{del, sessionsPath + "/{id}", closed, s.logout},
-		{post, updatePath + simpleUpdateAction, closed, s.simpleUpdate},
-		{post, subscriptionsPath, closed, s.createSubscription},
+		{post, updatePath + simpleUpdateAction, closed, with(s.simpleUpdate)},
+		{post, subscriptionsPath, closed, with(s.createSubscription)},
 		{del, subscriptionsPath + "/{id}", closed, s.deleteSubscription},
 	}
 	if s.personality.has(MediaByPatch) {
-		all = append(all, route{patch, mediaPath, closed, s.patchMedia})
+		all = append(all, route{patch, mediaPath, closed, change(s.patchMedia)})
 	}
 	return all
 }

@@ -2,7 +2,6 @@ package redfish
 
 import (
 	"net/http"
-	"slices"
 	"sync"
 
 	"github.com/ferrite-metal/ferrite/lab/qemu"
@@ -59,38 +58,26 @@ func (s *Server) secureBootValues() values {
 }
 
 // patchSecureBoot sets whether the next start demands a signed loader; legacy firmware has no such setting.
-func (s *Server) patchSecureBoot(r *http.Request) (reply, error) {
-	var p struct{ SecureBootEnable *bool }
-	if err := decode(r, &p); err != nil {
-		return reply{}, err
-	}
+func (s *Server) patchSecureBoot(_ *http.Request, p struct{ SecureBootEnable *bool }) error {
 	if p.SecureBootEnable == nil {
-		return reply{}, problem(propertyMissing, "SecureBootEnable").about("#/SecureBootEnable")
+		return problem(propertyMissing, "SecureBootEnable").about("#/SecureBootEnable")
 	}
 	if *p.SecureBootEnable && s.machine.Boot().Firmware != qemu.UEFI {
-		return reply{}, problem(valueConflict, "SecureBootEnable", "BootSourceOverrideMode").about("#/SecureBootEnable")
+		return problem(valueConflict, "SecureBootEnable", "BootSourceOverrideMode").about("#/SecureBootEnable")
 	}
 	s.secureBoot.mu.Lock()
 	defer s.secureBoot.mu.Unlock()
 	s.secureBoot.enable = *p.SecureBootEnable
-	return noContent()
+	return nil
 }
 
-func (s *Server) resetKeys(r *http.Request) (reply, error) {
-	const name = "SecureBoot.ResetKeys"
-	var q struct{ ResetKeysType string }
-	if err := decode(r, &q); err != nil {
-		return reply{}, err
-	}
-	if q.ResetKeysType == "" {
-		return reply{}, problem(parameterMissing, name, "ResetKeysType").about("#/ResetKeysType")
-	}
-	if !slices.Contains([]string{keysToDefault, deleteAllKeys}, q.ResetKeysType) {
-		return reply{}, problem(parameterNotInList, q.ResetKeysType, "ResetKeysType", name).about("#/ResetKeysType")
+func (s *Server) resetKeys(_ *http.Request, q struct{ ResetKeysType string }) error {
+	if err := oneOf("SecureBoot.ResetKeys", "ResetKeysType", q.ResetKeysType, keysToDefault, deleteAllKeys); err != nil {
+		return err
 	}
 	s.secureBoot.mu.Lock()
 	defer s.secureBoot.mu.Unlock()
 	s.secureBoot.reset = q.ResetKeysType
 	s.log.Info("secure boot keys reset pending", "type", q.ResetKeysType)
-	return noContent()
+	return nil
 }

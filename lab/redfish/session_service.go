@@ -20,11 +20,7 @@ type credentials struct {
 
 // login opens a session: the token is in a header, the session's address in
 // Location.
-func (s *Server) login(r *http.Request) (reply, error) {
-	var c credentials
-	if err := decode(r, &c); err != nil {
-		return reply{}, err
-	}
+func (s *Server) login(r *http.Request, c credentials) (reply, error) {
 	if c.UserName == "" {
 		return reply{}, problem(propertyMissing, "UserName").about("#/UserName")
 	}
@@ -48,5 +44,5 @@ func (s *Server) logout(r *http.Request) (reply, error) {
 	if !s.sessions.close(r.PathValue("id")) {
 		return reply{}, problem(resourceMissing, r.URL.Path)
 	}
-	return noContent()
+	return reply{}, nil
 }

@@ -27,12 +27,6 @@ func allowedTargets(f qemu.Firmware) []qemu.Target {
 	return targets
 }
 
-func allowedEnabled() []qemu.Enabled {
-	return []qemu.Enabled{qemu.Disabled, qemu.Once, qemu.Continuous}
-}
-
-func allowedModes() []bootMode { return []bootMode{modeUEFI, modeLegacy} }
-
 func (s *Server) bootValues() values {
 	boot := s.machine.Boot()
 	return values{"bootEnabled": boot.Enabled, "bootMode": modeOf(boot.Firmware), "bootTarget": s.shownTarget(boot),

@@ -21,59 +21,52 @@ type bootPatch struct {
 }
 
 // patchSystem changes the boot device of the next start, the light, or both; if one is refused, neither.
-func (s *Server) patchSystem(r *http.Request) (reply, error) {
-	var p systemPatch
-	if err := decode(r, &p); err != nil {
-		return reply{}, err
-	}
+func (s *Server) patchSystem(r *http.Request, p systemPatch) (err error) {
 	if p.Boot == nil && p.empty() {
-		return reply{}, problem(propertyMissing, "Boot").about("#/Boot")
+		return problem(propertyMissing, "Boot").about("#/Boot")
 	}
 	var boot qemu.Boot
 	var light led
-	var err error
 	if p.Boot != nil {
 		*p.Boot = s.bend(*p.Boot)
 		if boot, err = p.Boot.apply(s.machine.Boot()); err != nil {
-			return reply{}, err
+			return err
 		}
 	}
 	if !p.empty() {
 		if light, err = p.light(); err != nil {
-			return reply{}, err
+			return err
 		}
 	}
 	if p.Boot != nil { // before the light, which is never refused
 		if err := s.setBoot(r, *p.Boot, boot); err != nil {
-			return reply{}, err
+			return err
 		}
 	}
 	if !p.empty() {
 		s.indicators.set(systemPath, light)
 	}
-	return noContent()
+	return nil
 }
 
 // apply is boot with the patch's values, each checked against its list.
 func (p bootPatch) apply(boot qemu.Boot) (qemu.Boot, error) {
 	const at = "#/Boot/"
 	if p.Mode != nil {
-		if !slices.Contains(allowedModes(), *p.Mode) {
-			return boot, problem(valueNotInList, string(*p.Mode), "BootSourceOverrideMode").about(at + "BootSourceOverrideMode")
+		if !slices.Contains([]bootMode{modeUEFI, modeLegacy}, *p.Mode) {
+			return boot, problem(valueNotInList, string(*p.Mode), overrideMode).about(at + overrideMode)
 		}
 		boot.Firmware = map[bootMode]qemu.Firmware{modeUEFI: qemu.UEFI, modeLegacy: qemu.BIOS}[*p.Mode]
 	}
 	if p.Enabled != nil {
-		if !slices.Contains(allowedEnabled(), *p.Enabled) {
-			return boot, problem(valueNotInList, string(*p.Enabled), "BootSourceOverrideEnabled").about(at +
-				"BootSourceOverrideEnabled")
+		if !slices.Contains([]qemu.Enabled{qemu.Disabled, qemu.Once, qemu.Continuous}, *p.Enabled) {
+			return boot, problem(valueNotInList, string(*p.Enabled), overrideEnabled).about(at + overrideEnabled)
 		}
 		boot.Enabled = *p.Enabled
 	}
 	if p.Target != nil {
 		if !slices.Contains(allowedTargets(qemu.UEFI), *p.Target) {
-			return boot, problem(valueNotInList, string(*p.Target), "BootSourceOverrideTarget").about(at +
-				"BootSourceOverrideTarget")
+			return boot, problem(valueNotInList, string(*p.Target), overrideTarget).about(at + overrideTarget)
 		}
 		boot.Target = *p.Target
 	}
@@ -85,11 +78,9 @@ func (p bootPatch) apply(boot qemu.Boot) (qemu.Boot, error) {
 func (p bootPatch) conflict(boot qemu.Boot) error {
 	switch {
 	case !slices.Contains(allowedTargets(boot.Firmware), boot.Target):
-		return problem(valueConflict, "BootSourceOverrideTarget", "BootSourceOverrideMode").about(
-			"#/Boot/BootSourceOverrideTarget")
+		return problem(valueConflict, overrideTarget, overrideMode).about("#/Boot/" + overrideTarget)
 	case p.Target != nil && boot.Target != qemu.TargetNone && boot.Enabled == qemu.Disabled && p.Enabled == nil:
-		return problem(valueConflict, "BootSourceOverrideTarget", "BootSourceOverrideEnabled").about(
-			"#/Boot/BootSourceOverrideEnabled")
+		return problem(valueConflict, overrideTarget, overrideEnabled).about("#/Boot/" + overrideEnabled)
 	}
 	return nil
 }

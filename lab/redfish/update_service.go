@@ -1,18 +1,15 @@
 package redfish
 
 import (
+	"cmp"
 	"context"
 	"net/http"
-	"slices"
 )
 
 const (
 	inventoryPath      = updatePath + "/FirmwareInventory"
 	simpleUpdateAction = "/Actions/UpdateService.SimpleUpdate"
 )
-
-// transferProtocols are the protocols in the document of the service.
-func transferProtocols() []string { return []string{"HTTP", "HTTPS"} }
 
 // updateRequest is the body of SimpleUpdate. Without Targets the image names its component.
 type updateRequest struct {
@@ -24,21 +21,17 @@ type updateRequest struct {
 }
 
 // simpleUpdate makes a task that fetches the image, reads it and flashes it.
-func (s *Server) simpleUpdate(r *http.Request) (reply, error) {
+func (s *Server) simpleUpdate(r *http.Request, q updateRequest) (reply, error) {
 	const name = "UpdateService.SimpleUpdate"
-	var q updateRequest
-	if err := decode(r, &q); err != nil {
-		return reply{}, err
-	}
 	if q.ImageURI == "" {
 		return reply{}, problem(parameterMissing, name, "ImageURI").about("#/ImageURI")
 	}
-	if q.TransferProtocol != "" && !slices.Contains(transferProtocols(), q.TransferProtocol) {
-		return reply{}, problem(parameterNotInList, q.TransferProtocol, "TransferProtocol", name).about("#/TransferProtocol")
+	if err := oneOf(name, "TransferProtocol", cmp.Or(q.TransferProtocol, "HTTP"), "HTTP", "HTTPS"); err != nil {
+		return reply{}, err
 	}
 	for _, target := range q.Targets {
-		if target != inventoryPath+"/BIOS" && target != inventoryPath+"/BMC" {
-			return reply{}, problem(parameterNotInList, target, "Targets", name).about("#/Targets")
+		if err := oneOf(name, "Targets", target, inventoryPath+"/BIOS", inventoryPath+"/BMC"); err != nil {
+			return reply{}, err
 		}
 	}
 	user, password := q.Username, q.Password

@@ -29,44 +29,34 @@ type insertRequest struct {
 	MediaType            string
 }
 
-func (s *Server) insertMedia(r *http.Request) (reply, error) {
-	var q insertRequest
-	if err := decode(r, &q); err != nil {
-		return reply{}, err
-	}
+func (s *Server) insertMedia(r *http.Request, q insertRequest) error {
 	if q.Image == "" {
-		return reply{}, problem(parameterMissing, insertName, "Image").about("#/Image")
+		return problem(parameterMissing, insertName, "Image").about("#/Image")
 	}
 	for parameter, value := range map[string]*bool{"Inserted": q.Inserted, "WriteProtected": q.WriteProtected} {
 		if value != nil && !*value {
-			return reply{}, problem(parameterNotInList, "false", parameter, insertName).about("#/" + parameter)
+			return problem(parameterNotInList, "false", parameter, insertName).about("#/" + parameter)
 		}
 	}
 	return s.fillDrive(r, q)
 }
 
-func (s *Server) fillDrive(r *http.Request, q insertRequest) (reply, error) {
+func (s *Server) fillDrive(r *http.Request, q insertRequest) error {
 	if err := s.media.insert(r.Context(), q); err != nil {
-		return reply{}, err
+		return err
 	}
 	s.log.Info("media inserted", "image", q.Image)
-	return noContent()
+	return nil
 }
 
-func (s *Server) ejectMedia(r *http.Request) (reply, error) {
-	if err := decode(r, &struct{}{}); err != nil {
-		return reply{}, err
-	}
-	return s.emptyDrive(r)
-}
-
-func (s *Server) emptyDrive(r *http.Request) (reply, error) {
+// ejectMedia empties the drive.
+func (s *Server) ejectMedia(r *http.Request, _ struct{}) error {
 	if image, _ := s.media.inserted(); image != "" {
 		s.recent.eject(image)
 	}
 	if err := s.media.eject(r.Context()); err != nil {
-		return reply{}, err
+		return err
 	}
 	s.log.Info("media ejected")
-	return noContent()
+	return nil
 }

@@ -49,11 +49,7 @@ type volumeRequest struct {
 }
 
 // createVolume reserves the drives and makes a task of the rest.
-func (s *Server) createVolume(r *http.Request) (reply, error) {
-	var q volumeRequest
-	if err := decode(r, &q); err != nil {
-		return reply{}, err
-	}
+func (s *Server) createVolume(r *http.Request, q volumeRequest) (reply, error) {
 	if err := s.checkApplyTime(q.ApplyTime); err != nil {
 		return reply{}, err
 	}
@@ -72,14 +68,13 @@ func (s *Server) createVolume(r *http.Request) (reply, error) {
 	})
 }
 
+// deletion is the body of a DELETE.
+type deletion struct {
+	ApplyTime string `json:"@Redfish.OperationApplyTime,omitempty"`
+}
+
 // deleteVolume makes a task of it.
-func (s *Server) deleteVolume(r *http.Request) (reply, error) {
-	var q struct {
-		ApplyTime string `json:"@Redfish.OperationApplyTime,omitempty"`
-	}
-	if err := decode(r, &q); err != nil {
-		return reply{}, err
-	}
+func (s *Server) deleteVolume(r *http.Request, q deletion) (reply, error) {
 	if err := s.checkApplyTime(q.ApplyTime); err != nil {
 		return reply{}, err
 	}
