@@ -1,12 +1,12 @@
 package redfish
 
 import (
+	"bytes"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +26,7 @@ var (
 )
 
 // tree is documents by the pattern of their path. A string "{name}" stands for a value, of any kind. A property that is
-// "{name?}" is left out where the value is an empty string.
+// "{name?}" is left out where the value is an empty string; it is not the first of its object.
 type tree map[string]json.RawMessage
 
 // values are the values of a document by the names of its placeholders.
@@ -103,50 +103,49 @@ func mergePatch(object, patch map[string]any) map[string]any {
 	return object
 }
 
-var (
-	optional    = regexp.MustCompile(`("\w+": ?)"\{(\w+)\?\}",`)
-	placeholder = regexp.MustCompile(`"\{(\w+)\}"`)
-)
-
 // fill puts the values into the document of a pattern.
-func (t tree) fill(pattern string, v values) (filled json.RawMessage, failed error) {
-	text := optional.ReplaceAllStringFunc(string(t[pattern]), func(found string) string {
-		part := optional.FindStringSubmatch(found)
-		if v[part[2]] == "" {
-			return ""
+func (t tree) fill(pattern string, value func(name string) (any, bool)) (json.RawMessage, error) {
+	rest := []byte(t[pattern])
+	filled := make([]byte, 0, 2*len(rest))
+	for {
+		before, after, found := bytes.Cut(rest, []byte(`"{`))
+		filled = append(filled, before...)
+		if !found {
+			return filled, nil
 		}
-		return part[1] + `"{` + part[2] + `}",`
-	})
-	text = placeholder.ReplaceAllStringFunc(text, func(found string) string {
-		name := strings.Trim(found, `"{}`)
-		value, has := v[name]
+		end := bytes.Index(after, []byte(`}"`))
+		name, optional := strings.CutSuffix(string(after[:end]), "?")
+		rest = after[end+len(`}"`):]
+		v, has := value(name)
 		if !has {
-			failed = fmt.Errorf("%s has no value %s", pattern, name)
+			return nil, fmt.Errorf("%s has no value %s", pattern, name)
 		}
-		filled, err := encode(value)
+		if optional && v == "" {
+			filled = filled[:bytes.LastIndexByte(filled, ',')] // the name of the property goes, too
+			continue
+		}
+		text, err := encode(v)
 		if err != nil {
-			failed = err
+			return nil, err
 		}
-		return string(filled)
-	})
-	return json.RawMessage(text), failed
+		filled = append(filled, bytes.TrimRight(text, "\n")...)
+	}
 }
 
 // document is the document at a path, made by the pattern of the path in the tree.
 func (s *Server) document(pattern, at string) (json.RawMessage, error) {
-	v := s.common()
-	v["path"], v["id"] = at, path.Base(at)
-	v["led"], v["lit"] = s.indicators.at(at)
-	if own := s.own[pattern]; own != nil {
-		maps.Copy(v, own())
+	own := values{"path": at, "id": path.Base(at)}
+	own["led"], own["lit"] = s.indicators.at(at)
+	if changing := s.own[pattern]; changing != nil {
+		maps.Copy(own, changing())
 	}
 	if list := s.lists[pattern]; list != nil {
 		var members []string
 		for _, one := range list() {
 			members = append(members, at+"/"+one.id)
 		}
-		v["count"], v["members"] = len(members), links(members...)
-		v["countWithMissing"], v["membersWithMissing"] = len(members)+1, links(append(members, at+"/Missing")...)
+		own["count"], own["members"] = len(members), links(members...)
+		own["countWithMissing"], own["membersWithMissing"] = len(members)+1, links(append(members, at+"/Missing")...)
 	}
 	if of, is := strings.CutSuffix(pattern, "/{id}"); is {
 		list := s.lists[of]()
@@ -154,7 +153,15 @@ func (s *Server) document(pattern, at string) (json.RawMessage, error) {
 		if i < 0 {
 			return nil, problem(resourceMissing, at)
 		}
-		maps.Copy(v, list[i].values)
+		maps.Copy(own, list[i].values)
 	}
-	return s.tree.fill(pattern, v)
+	return s.tree.fill(pattern, func(name string) (any, bool) {
+		if v, has := own[name]; has {
+			return v, true
+		}
+		if common := commonValues[name]; common != nil {
+			return common(s), true
+		}
+		return nil, false
+	})
 }

@@ -12,28 +12,43 @@ import (
 // redfishVersion is the protocol version served (DSP0266).
 const redfishVersion = "1.15.0"
 
-// common are the values of many documents, and the constants of this controller.
-func (s *Server) common() values {
-	spec, p, console := s.machine.Spec(), s.personality, s.personality.makerConsole().types
-	gib := float64(spec.MemoryMB) / 1024
-	disks := len(spec.Disks)
-	return values{
-		"redfishVersion": p.RedfishVersion, "vendor": p.Vendor, "product": p.Product,
-		"manufacturer": p.Manufacturer, "model": p.Model, "managerModel": p.ManagerModel,
-		"name": spec.Name, "serial": spec.Serial, "uuid": spec.UUID,
-		// The controller and the enclosure have UUIDs of their own.
-		"bmcUUID":     uuid.NewSHA1(uuid.NameSpaceOID, []byte("bmc "+spec.UUID)).String(),
-		"chassisUUID": uuid.NewSHA1(uuid.NameSpaceOID, []byte("chassis "+spec.UUID)).String(),
-		"cpus":        spec.CPUs, "cpusText": fmt.Sprint(spec.CPUs), "memoryMiB": spec.MemoryMB,
-		"memoryGiB": gib, "memoryText": fmt.Sprint(gib), "devices": simpleDevices(spec.Disks),
-		"drives": links(numbered(storagePath+"/Drives", disks)...), "resetTypes": qemu.ResetTypes(),
-		"raidDrives": links(numbered(raidPath+"/Drives", len(s.config.RAID.DriveGiB))...),
-		"raidTypes":  raidTypes(), "applyTimes": s.config.RAID.applyTimes(),
-		"user": s.config.Username, "sessionTimeout": int(s.config.SessionTimeout / time.Second),
-		"maxEvents": maxEvents, "eventTypes": eventTypes(), "messages": registryMessages(),
-		"sshPort": s.config.SSHPort, "consoleTypes": console, "consoles": min(len(console), 1),
-		"consoleServed": len(console) > 0,
-	}
+// commonValues are the values of many documents, and the constants of a controller.
+var commonValues = map[string]func(s *Server) any{
+	"redfishVersion": func(s *Server) any { return s.personality.RedfishVersion },
+	"vendor":         func(s *Server) any { return s.personality.Vendor },
+	"product":        func(s *Server) any { return s.personality.Product },
+	"manufacturer":   func(s *Server) any { return s.personality.Manufacturer },
+	"model":          func(s *Server) any { return s.personality.Model },
+	"managerModel":   func(s *Server) any { return s.personality.ManagerModel },
+
+	"name":   func(s *Server) any { return s.machine.Spec().Name },
+	"serial": func(s *Server) any { return s.machine.Spec().Serial },
+	"uuid":   func(s *Server) any { return s.machine.Spec().UUID },
+	// The controller and the enclosure have UUIDs of their own.
+	"bmcUUID":     func(s *Server) any { return s.partUUID("bmc") },
+	"chassisUUID": func(s *Server) any { return s.partUUID("chassis") },
+
+	"cpus":       func(s *Server) any { return s.machine.Spec().CPUs },
+	"cpusText":   func(s *Server) any { return fmt.Sprint(s.machine.Spec().CPUs) },
+	"memoryMiB":  func(s *Server) any { return s.machine.Spec().MemoryMB },
+	"memoryGiB":  func(s *Server) any { return float64(s.machine.Spec().MemoryMB) / 1024 },
+	"memoryText": func(s *Server) any { return fmt.Sprint(float64(s.machine.Spec().MemoryMB) / 1024) },
+	"drives":     func(s *Server) any { return links(numbered(storagePath+"/Drives", len(s.machine.Spec().Disks))...) },
+	"devices":    func(s *Server) any { return simpleDevices(s.machine.Spec().Disks) },
+	"resetTypes": func(*Server) any { return qemu.ResetTypes() },
+	"raidDrives": func(s *Server) any { return links(numbered(raidPath+"/Drives", len(s.config.RAID.DriveGiB))...) },
+	"raidTypes":  func(*Server) any { return raidTypes() },
+	"applyTimes": func(s *Server) any { return s.config.RAID.applyTimes() },
+
+	"user":           func(s *Server) any { return s.config.Username },
+	"sessionTimeout": func(s *Server) any { return int(s.config.SessionTimeout / time.Second) },
+	"maxEvents":      func(*Server) any { return maxEvents },
+	"eventTypes":     func(*Server) any { return eventTypes() },
+	"registry":       func(*Server) any { return registryMessages() },
+	"sshPort":        func(s *Server) any { return s.config.SSHPort },
+	"consoleTypes":   func(s *Server) any { return s.personality.makerConsole().types },
+	"consoles":       func(s *Server) any { return min(len(s.personality.makerConsole().types), 1) },
+	"consoleServed":  func(s *Server) any { return len(s.personality.makerConsole().types) > 0 },
 }
 
 // ownValues are the values of single documents that change with the machine or by requests.
@@ -74,6 +89,10 @@ func (s *Server) memberLists() map[string]func() []item {
 		subscriptionsPath:                  s.subscriptions.items,
 		tasksPath + "/Tasks":               s.tasks.items,
 	}
+}
+
+func (s *Server) partUUID(part string) uuid.UUID {
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte(part+" "+s.machine.Spec().UUID))
 }
 
 // resetTime is when the controller was reset last.
