@@ -9,8 +9,8 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/redfish"
 )
 
-// simulated are the deviations of lab/redfish that a recording can have. Deviations that need time (jobs, POST, slow
-// media), or by which the driver knows a maker, are those of the personalities of lab/redfish alone.
+// simulated are the deviations of lab/redfish that a recording can have. It cannot have
+// deviations that need time (jobs, POST, slow media), or by which the driver knows a maker.
 var simulated = []redfish.Deviation{
 	redfish.AlreadyThereRefused, redfish.ContinuousRefused, redfish.EjectWantsBody, redfish.ETagsNeverMatch,
 	redfish.ETagsNotForActions, redfish.ETagsQuotedRefused, redfish.ETagsRequired, redfish.ETagsUnquoted,

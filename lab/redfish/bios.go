@@ -57,11 +57,10 @@ func (b *bios) askDefaults() {
 }
 
 // biosChanged follows a change of the pending values; some controllers make a job of it.
-func (s *Server) biosChanged(r *http.Request) error {
+func (s *Server) biosChanged(r *http.Request) {
 	if s.personality.has(BiosByJob) {
-		return s.addBiosJob(r)
+		s.addBiosJob(r)
 	}
-	return nil
 }
 
 // The times at which a change can be applied (Settings, OperationApplyTime).
@@ -107,12 +106,14 @@ func (s *Server) patchBiosSettings(r *http.Request, p biosPatch) error {
 	}
 	s.bios.ask(p.Attributes)
 	s.log.Info("bios settings pending", "attributes", p.Attributes)
-	return s.biosChanged(r)
+	s.biosChanged(r)
+	return nil
 }
 
 // resetBios lets the next start go back to the defaults. It drops the pending values.
 func (s *Server) resetBios(r *http.Request, _ struct{}) error {
 	s.bios.askDefaults()
 	s.log.Info("bios reset pending")
-	return s.biosChanged(r)
+	s.biosChanged(r)
+	return nil
 }

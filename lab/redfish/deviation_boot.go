@@ -66,9 +66,7 @@ func (s *Server) setBoot(r *http.Request, p bootPatch, boot qemu.Boot) error {
 		s.tasks.drop(modeJob)
 		boot.Firmware = now.Firmware
 		if later != now.Firmware {
-			if err := s.addModeJob(r, later); err != nil {
-				return err
-			}
+			s.addModeJob(r, later)
 		}
 	}
 	if err := s.machine.SetBoot(boot); err != nil {
@@ -84,11 +82,8 @@ const (
 	biosJob = "Configure: BIOS.Setup.1-1"
 )
 
-func (s *Server) addModeJob(r *http.Request, f qemu.Firmware) error {
-	request, err := requested(r, map[string]any{"Boot": map[string]any{"BootSourceOverrideMode": modeOf(f)}})
-	if err != nil {
-		return err
-	}
+func (s *Server) addModeJob(r *http.Request, f qemu.Firmware) {
+	request := requested(r, map[string]any{"Boot": map[string]any{overrideMode: modeOf(f)}})
 	s.tasks.add(work{name: modeJob, request: request, onReset: true, finish: func() error {
 		boot := s.machine.Boot()
 		if boot.Firmware = f; f == qemu.BIOS && boot.Target == qemu.TargetUefiHTTP {
@@ -99,21 +94,15 @@ func (s *Server) addModeJob(r *http.Request, f qemu.Firmware) error {
 		}
 		return s.endPOST()
 	}})
-	return nil
 }
 
 // addBiosJob lets the next start apply the pending values.
-func (s *Server) addBiosJob(r *http.Request) error {
-	request, err := requested(r, map[string]any{})
-	if err != nil {
-		return err
-	}
+func (s *Server) addBiosJob(r *http.Request) {
 	s.tasks.drop(biosJob)
-	s.tasks.add(work{name: biosJob, request: request, onReset: true, finish: func() error {
+	s.tasks.add(work{name: biosJob, request: requested(r, struct{}{}), onReset: true, finish: func() error {
 		s.bios.start()
 		return s.endPOST()
 	}})
-	return nil
 }
 
 // endPOST is the restart at the end of a job's own POST.

@@ -122,8 +122,7 @@ func (f *Faults) replace(fault *Fault) {
 	f.changed = make(chan struct{})
 }
 
-// take uses up one of the times of the fault in force if it is one that fits. The channel is closed when the fault
-// changes.
+// take uses up one of the times of the fault in force, if that fits. The channel is closed when the fault changes.
 func (f *Faults) take(fits func(Fault) bool) (hit Fault, changed <-chan struct{}, is bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

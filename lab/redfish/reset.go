@@ -42,11 +42,7 @@ func (s *Server) resetSystem(r *http.Request, q resetRequest) (reply, error) {
 		return reply{}, err
 	}
 	if s.personality.has(ResetByTask) {
-		request, err := requested(r, q)
-		if err != nil {
-			return reply{}, err
-		}
-		return s.accept(work{name: "Reset", request: request, finish: func() error { return nil }})
+		return s.accept(work{name: "Reset", request: requested(r, q), finish: func() error { return nil }})
 	}
 	return reply{}, nil
 }

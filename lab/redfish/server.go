@@ -2,6 +2,7 @@ package redfish
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -90,21 +91,11 @@ type Server struct {
 
 // New makes the controller of one machine.
 func New(c Config) *Server {
-	if c.MaxSessions == 0 {
-		c.MaxSessions = 8
-	}
-	if c.SessionTimeout == 0 {
-		c.SessionTimeout = 30 * time.Minute
-	}
-	if c.TaskTime == 0 {
-		c.TaskTime = 2 * time.Second
-	}
-	if c.RestartTime == 0 {
-		c.RestartTime = 5 * time.Second
-	}
-	if c.MediaClient == nil {
-		c.MediaClient = http.DefaultClient
-	}
+	c.MaxSessions = cmp.Or(c.MaxSessions, 8)
+	c.SessionTimeout = cmp.Or(c.SessionTimeout, 30*time.Minute)
+	c.TaskTime = cmp.Or(c.TaskTime, 2*time.Second)
+	c.RestartTime = cmp.Or(c.RestartTime, 5*time.Second)
+	c.MediaClient = cmp.Or(c.MediaClient, http.DefaultClient)
 	if c.Now == nil {
 		c.Now = time.Now
 	}

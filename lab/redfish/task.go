@@ -45,9 +45,11 @@ type payload struct {
 	TargetURI     string   `json:"TargetUri"`
 }
 
-func requested(r *http.Request, body any) (payload, error) {
+// requested is the payload of a request with a body that was decoded, and so can be encoded.
+func requested(r *http.Request, body any) payload {
 	text, err := json.Marshal(body)
-	return payload{[]string{}, r.Method, string(text), r.URL.Path}, err
+	must(err)
+	return payload{[]string{}, r.Method, string(text), r.URL.Path}
 }
 
 // task is work under way.

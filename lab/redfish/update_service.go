@@ -36,16 +36,12 @@ func (s *Server) simpleUpdate(r *http.Request, q updateRequest) (reply, error) {
 	}
 	user, password := q.Username, q.Password
 	q.Username, q.Password = "", "" // a task shows its request to everybody
-	request, err := requested(r, q)
-	if err != nil {
-		return reply{}, err
-	}
 	if err := s.firmware.occupy(); err != nil {
 		return reply{}, err
 	}
 	var image firmwareImage
 	return s.accept(work{
-		name: "Update Firmware", request: request,
+		name: "Update Firmware", request: requested(r, q),
 		prepare: func(ctx context.Context) (err error) {
 			image, err = s.fetchFirmware(ctx, q, user, password)
 			return err

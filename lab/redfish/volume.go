@@ -53,16 +53,12 @@ func (s *Server) createVolume(r *http.Request, q volumeRequest) (reply, error) {
 	if err := s.checkApplyTime(q.ApplyTime); err != nil {
 		return reply{}, err
 	}
-	request, err := requested(r, q)
-	if err != nil {
-		return reply{}, err
-	}
 	v, err := s.volumes.reserve(q)
 	if err != nil {
 		return reply{}, err
 	}
 	return s.accept(work{
-		name: "Create Volume", request: request, onReset: q.ApplyTime == applyOnReset,
+		name: "Create Volume", request: requested(r, q), onReset: q.ApplyTime == applyOnReset,
 		finish: func() error { s.volumes.add(v); return nil },
 		cancel: func() { s.volumes.free(v) },
 	})
@@ -78,16 +74,12 @@ func (s *Server) deleteVolume(r *http.Request, q deletion) (reply, error) {
 	if err := s.checkApplyTime(q.ApplyTime); err != nil {
 		return reply{}, err
 	}
-	request, err := requested(r, q)
-	if err != nil {
-		return reply{}, err
-	}
 	id := r.PathValue("id")
 	if err := s.volumes.condemn(id, r.URL.Path); err != nil {
 		return reply{}, err
 	}
 	return s.accept(work{
-		name: "Delete Volume", request: request, onReset: q.ApplyTime == applyOnReset,
+		name: "Delete Volume", request: requested(r, q), onReset: q.ApplyTime == applyOnReset,
 		finish: func() error { s.volumes.remove(id); return nil },
 		cancel: func() { s.volumes.spare(id) },
 	})
