@@ -47,15 +47,17 @@ func (s sealer) open(table, uuid string, record any, envelope []byte) error {
 	if len(envelope) == 0 {
 		return nil
 	}
-	leaves, err := s.leaves(table, uuid, envelope)
+	plain, err := s.openBytes(table, uuid, envelope)
 	if err != nil {
 		return err
 	}
+	leaves, err := decodeLeaves(plain)
 	parts := secretParts(record)
-	for _, l := range leaves {
-		if err := putSecret(parts, l.pointer, l.value); err != nil {
-			return unopened(table, uuid, err)
-		}
+	for i := 0; err == nil && i < len(leaves); i++ {
+		err = putSecret(parts, leaves[i].pointer, leaves[i].value)
+	}
+	if err != nil {
+		return unopened(table, uuid, err)
 	}
 	return nil
 }
@@ -67,18 +69,6 @@ func putSecret(parts []secretPart, pointer string, value any) error {
 		}
 	}
 	return fmt.Errorf("the document has no place for the sealed value of %s", pointer)
-}
-
-func (s sealer) leaves(table, uuid string, envelope []byte) ([]leaf, error) {
-	plain, err := s.openBytes(table, uuid, envelope)
-	if err != nil {
-		return nil, err
-	}
-	leaves, err := decodeLeaves(plain)
-	if err != nil {
-		return nil, unopened(table, uuid, err)
-	}
-	return leaves, nil
 }
 
 // openBytes opens an envelope of a record.
