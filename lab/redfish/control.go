@@ -31,40 +31,38 @@ func (s *Server) Control() http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		s.send(w, http.StatusOK, body)
 	})
-	mux.HandleFunc("PUT /fault", func(w http.ResponseWriter, r *http.Request) {
-		var c controlFault
-		d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
-		d.DisallowUnknownFields()
-		err := d.Decode(&c)
-		if err == nil {
-			delay := time.Duration(c.DelaySeconds * float64(time.Second))
-			err = s.SetFault(Fault{Kind: c.Kind, Delay: delay, Times: c.Times, Method: c.Method, PathPrefix: c.PathPrefix})
-		}
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		w.WriteHeader(http.StatusNoContent)
-	})
+	mux.HandleFunc("PUT /fault", put(func(c controlFault) error {
+		delay := time.Duration(c.DelaySeconds * float64(time.Second))
+		return s.SetFault(Fault{Kind: c.Kind, Delay: delay, Times: c.Times, Method: c.Method, PathPrefix: c.PathPrefix})
+	}))
 	mux.HandleFunc("DELETE /fault", func(w http.ResponseWriter, _ *http.Request) {
 		s.ClearFault()
 		w.WriteHeader(http.StatusNoContent)
 	})
-	mux.HandleFunc("PUT /health", func(w http.ResponseWriter, r *http.Request) {
-		var c struct {
-			Health string `json:"health"`
-		}
-		err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&c)
+	mux.HandleFunc("PUT /health", put(func(c struct {
+		Health string `json:"health"`
+	}) error {
+		return s.SetHealth(c.Health)
+	}))
+	return mux
+}
+
+// put answers a PUT with 204, or with 400 and the reason.
+func put[T any](take func(T) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var body T
+		d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+		d.DisallowUnknownFields()
+		err := d.Decode(&body)
 		if err == nil {
-			err = s.SetHealth(c.Health)
+			err = take(body)
 		}
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
 		w.WriteHeader(http.StatusNoContent)
-	})
-	return mux
+	}
 }
 
 // SetHealth makes the machine as well or ill as a real one can be: OK, Warning
