@@ -38,14 +38,3 @@ func sender(ctx context.Context) (user, project string) {
 	}
 	return "", ""
 }
-
-// eventStore has events, and the places of their readers.
-type eventStore interface {
-	events.Store
-	// EventReader is the place of a reader; false for a new one.
-	EventReader(ctx context.Context, name string) (int64, bool, error)
-	// SaveEventReader keeps the place of a reader.
-	SaveEventReader(ctx context.Context, name string, position int64) error
-	// KeepEventReaders forgets all other readers.
-	KeepEventReaders(ctx context.Context, names []string) error
-}

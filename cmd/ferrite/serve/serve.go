@@ -13,6 +13,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/api/audit"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/engine/events"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/node/objects"
 	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
@@ -106,7 +107,8 @@ func run(ctx context.Context, c Config, stderr io.Writer) (err error) {
 type Database interface {
 	engine.Store
 	objects.Store
-	eventStore
+	events.Store
+	events.Places
 	audit.Store
 	// Usage returns the number of a project's records by kind, and their bytes together.
 	Usage(ctx context.Context, project string) (node.Usage, error)

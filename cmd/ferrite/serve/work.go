@@ -145,7 +145,7 @@ func (w *work) beginRest(ctx context.Context, p parts) error {
 func (w *work) dropReports(ctx context.Context, db Database) {
 	w.kept.Go(func() {
 		w.engine.AwaitResume(ctx)
-		n, err := db.DropOldEraseReports(ctx, time.Now().Add(-store.OrphanReportsKept))
+		n, err := db.DropOldEraseReports(ctx, w.now().Add(-store.OrphanReportsKept))
 		if err != nil && ctx.Err() == nil {
 			w.log.Error("old erase reports stay until the next start", "err", err)
 		} else if n > 0 {

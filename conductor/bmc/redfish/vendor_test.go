@@ -64,7 +64,8 @@ func TestVendorArguments(t *testing.T) {
 	}
 }
 
-// A BMC without events is an error. A BMC without a manager has no medium to eject, which is none.
+// TestSubscriptionsOfOtherBMCs: a BMC without events is an error, and a BMC without a manager has no medium to eject,
+// which is none. An older BMC names no types of events, and a new subscription in the body instead of a header.
 func TestSubscriptionsOfOtherBMCs(t *testing.T) {
 	b := newBoard(t)
 	d := newDriver(t, redfish.Options{})
@@ -74,6 +75,33 @@ func TestSubscriptionsOfOtherBMCs(t *testing.T) {
 	}
 	if _, err := d.CallVendor(t.Context(), b.node(), "eject_vmedia", nil); err != nil {
 		t.Errorf("no manager, so nothing is inserted: %v", err)
+	}
+
+	const all = "/redfish/v1/EventService/Subscriptions"
+	b = newBoard(t)
+	b.extra = map[string]any{
+		"/redfish/v1": map[string]any{"Systems": link("/redfish/v1/Systems"), "EventService": link("/redfish/v1/EventService"),
+			"Links": map[string]any{"Sessions": link("/redfish/v1/SessionService/Sessions")}},
+		"/redfish/v1/EventService": map[string]any{"Subscriptions": link(all)},
+		all:                        map[string]any{"@odata.id": all + "/7"},
+		all + "/7":                 map[string]any{"Id": "7", "Destination": "https://h/p", "EventTypes": []any{"Alert"}, "Oem": 1},
+	}
+	create := func(types ...any) (any, error) {
+		return d.CallVendor(t.Context(), b.node(), "create_subscription",
+			map[string]any{"Destination": "https://h/p", "EventTypes": types})
+	}
+	got, err := create("Alert")
+	want := map[string]any{"Id": "7", "Destination": "https://h/p", "EventTypes": []any{"Alert"}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if _, err := create("Weather"); err == nil || !strings.Contains(err.Error(),
+		"[Weather] is not a valid value, allowed values [StatusChange ResourceUpdated") {
+		t.Errorf("a type of events that Redfish does not have: %v", err)
+	}
+	b.set(func() { b.extra[all] = map[string]any{} })
+	if _, err := create("Alert"); err == nil || !strings.Contains(err.Error(), "look for it in "+all) {
+		t.Errorf("a subscription at no place: %v", err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/lab/bmccheck"
 	"github.com/ferrite-metal/ferrite/lab/recorded"
 	"github.com/ferrite-metal/ferrite/lab/recorded/recordedtest"
+	"github.com/ferrite-metal/ferrite/proto/placeholder"
 )
 
 // planted are values that belong to one machine, by the property that has them.
@@ -165,11 +166,14 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// FuzzRedacted: the copy of any document can be made and written.
+// FuzzRedacted: the copy of any document can be made and written, and the names that the document gives its machine are
+// gone from it.
 func FuzzRedacted(f *testing.F) {
 	f.Add(
 		[]byte(`{"MACAddress":"70:B5:E8:F0:52:DC","x":["70:B5:E8:F0:52:DC",{"SerialNumber":7}],"Password":[1,{"a":null}]}`))
 	f.Add([]byte(`{"SerialNumber":"SerialNumber","HostName":"a@b.c 1.2.3.4"}`))
+	f.Add([]byte(`{"HostName":"db-primary.corp.example","SerialNumber":"CN7016AB12345","UserName":"jdoe_admin",
+		"Description":"CN7016AB12345 of jdoe_admin","Members":[{"@odata.id":"/redfish/v1/db-primary.corp.example"}]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var doc map[string]any
 		if json.Unmarshal(b, &doc) != nil {
@@ -185,5 +189,43 @@ func FuzzRedacted(f *testing.F) {
 		if err := clean.Write(&out, "x"); err != nil {
 			t.Error(err)
 		}
+		names := map[string]bool{}
+		each("", doc, func(property, text string) {
+			if ownName.MatchString(property) && longName.MatchString(text) && placeholder.Text(text) != "" {
+				names[text] = true
+			}
+		})
+		each("", clean.Documents()["/redfish/v1"], func(property, text string) {
+			for name := range names {
+				if strings.Contains(text, name) && property != "@odata.type" {
+					t.Errorf("%s has the name %q of the machine: %q", property, name, text)
+				}
+			}
+		})
 	})
+}
+
+// A name of a machine, and one that cannot be its own replacement by chance.
+var (
+	ownName  = regexp.MustCompile(`^(HostName|SerialNumber|UserName)$`)
+	longName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9.-]{8,}[A-Za-z0-9]$`)
+)
+
+// each visits all texts of a document, and the names of its properties but those of OData.
+func each(property string, v any, visit func(property, text string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, inner := range v {
+			if !strings.Contains(key, "@") {
+				visit("the name of a property", key)
+			}
+			each(key, inner, visit)
+		}
+	case []any:
+		for _, inner := range v {
+			each(property, inner, visit)
+		}
+	case string:
+		visit(property, v)
+	}
 }

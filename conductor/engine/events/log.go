@@ -18,6 +18,16 @@ type Store interface {
 	PruneEvents(ctx context.Context, keep node.EventRetention) (int, error)
 }
 
+// Places keeps how far readers of events have come.
+type Places interface {
+	// EventReader is the place of a reader; false for a new one.
+	EventReader(ctx context.Context, name string) (int64, bool, error)
+	// SaveEventReader keeps the place of a reader.
+	SaveEventReader(ctx context.Context, name string, position int64) error
+	// KeepEventReaders forgets all other readers.
+	KeepEventReaders(ctx context.Context, names []string) error
+}
+
 // Config holds the dependencies and bounds of a Log.
 type Config struct {
 	Store Store

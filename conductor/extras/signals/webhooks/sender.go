@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/engine/events"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -23,12 +24,7 @@ import (
 type Store interface {
 	Events(ctx context.Context, after int64, limit int) ([]node.ChangeEvent, error)
 	EventLog(ctx context.Context) (node.EventLog, error)
-	// EventReader is the place of a reader; false for a new one.
-	EventReader(ctx context.Context, name string) (int64, bool, error)
-	// SaveEventReader keeps the place of a reader.
-	SaveEventReader(ctx context.Context, name string, position int64) error
-	// KeepEventReaders forgets all other readers.
-	KeepEventReaders(ctx context.Context, names []string) error
+	events.Places
 }
 
 // Config has the dependencies and limits of a Sender.
