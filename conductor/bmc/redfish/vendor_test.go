@@ -80,11 +80,13 @@ func TestSubscriptionsOfOtherBMCs(t *testing.T) {
 	const all = "/redfish/v1/EventService/Subscriptions"
 	b = newBoard(t)
 	b.extra = map[string]any{
-		"/redfish/v1": map[string]any{"Systems": link("/redfish/v1/Systems"), "EventService": link("/redfish/v1/EventService"),
-			"Links": map[string]any{"Sessions": link("/redfish/v1/SessionService/Sessions")}},
+		"/redfish/v1": map[string]any{"Systems": link("/redfish/v1/Systems"),
+			"EventService": link("/redfish/v1/EventService"),
+			"Links":        map[string]any{"Sessions": link("/redfish/v1/SessionService/Sessions")}},
 		"/redfish/v1/EventService": map[string]any{"Subscriptions": link(all)},
 		all:                        map[string]any{"@odata.id": all + "/7"},
-		all + "/7":                 map[string]any{"Id": "7", "Destination": "https://h/p", "EventTypes": []any{"Alert"}, "Oem": 1},
+		all + "/7": map[string]any{"Id": "7", "Destination": "https://h/p", "EventTypes": []any{"Alert"},
+			"Oem": 1},
 	}
 	create := func(types ...any) (any, error) {
 		return d.CallVendor(t.Context(), b.node(), "create_subscription",
