@@ -44,12 +44,12 @@ check: ## | 3 min | what every commit must pass: lint, unit tests, documents
 unit:
 	go test ./...
 
-# The detector would find nothing in these, and take minutes: explorations have one goroutine, sweeps of the API
-# make one request at a time, and documents are tried by a conductor in a process of its own. Suites that kill
-# conductors run in e2e. SQLite, codecs and hashes keep to their own memory; all that calls them is watched.
+# The detector would find nothing in these, and take minutes: explorations, readers of the sources and sweeps of one
+# function have one goroutine, sweeps of the API make one request at a time, and documents are tried by a conductor in a
+# process of its own. Suites that kill conductors run in e2e. SQLite, codecs and hashes keep to their own memory; all that calls them is watched.
 # The packages that take longest come first: beside the last one nothing is left to do.
 UNWATCHED := modernc.org/... github.com/therootcompany/xz/... github.com/klauspost/compress/... golang.org/x/crypto/...
-PLAIN     := ^(TestExplore|TestDocs.*|TestPolicy|TestNoSecretIsShown|TestControlCharactersInEveryBody)$$
+PLAIN     := ^(TestExplore|TestDocs.*|TestPolicy|TestNoSecretIsShown|TestControlCharactersInEveryBody|TestMendTrees|TestMendIsBounded|TestWords|TestHTTPClients)$$
 # The detector itself ends a program now and then ("ThreadSanitizer: CHECK failed", or a fault in its code). It has found
 # nothing then, and what had no result runs once more: the others are cached.
 RACE      := CGO_ENABLED=1 go test -race -timeout 30m $(foreach p,$(UNWATCHED),-gcflags='$(p)=-race=false') -skip '$(PLAIN)' ./images/... ./conductor/... ./...
@@ -57,7 +57,7 @@ RACE      := CGO_ENABLED=1 go test -race -timeout 30m $(foreach p,$(UNWATCHED),-
 race:
 	@log=$$(mktemp); trap 'rm -f $$log' EXIT; $(RACE) 2>&1 | tee $$log || { grep -q -e '^ThreadSanitizer: CHECK failed' -e '^SIGSEGV: segmentation violation' $$log && \
 	  ! grep -q -e '--- FAIL' -e 'DATA RACE' $$log && $(RACE); }
-	go test -run '$(PLAIN)' ./conductor/plan ./conductor/extras/hosts/host ./conductor/api ./cmd/ferrite
+	go test -run '$(PLAIN)' ./conductor/plan ./conductor/extras/hosts/host ./conductor/bmc/redfish ./conductor/api ./cmd/archtest ./cmd/ferrite
 
 # The suites stand in lab/suites/suites.go, with their packages and commands. `make NAME` runs one, too.
 SUITES := $(shell sed -n 's/^\t\tName: *"\(.*\)",$$/\1/p' lab/suites/suites.go)

@@ -205,13 +205,13 @@ func FuzzRedacted(f *testing.F) {
 	})
 }
 
-// A name of a machine, and one that cannot be its own replacement by chance.
+// Properties that name a machine, and names too long to be their own replacement by chance.
 var (
 	ownName  = regexp.MustCompile(`^(HostName|SerialNumber|UserName)$`)
 	longName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9.-]{8,}[A-Za-z0-9]$`)
 )
 
-// each visits all texts of a document, and the names of its properties but those of OData.
+// each visits all texts of a document, and the names of its properties. OData names its own.
 func each(property string, v any, visit func(property, text string)) {
 	switch v := v.(type) {
 	case map[string]any:
