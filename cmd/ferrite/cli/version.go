@@ -24,7 +24,6 @@ func versionCommand(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Show the versions of this command and of the conductor",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := versions{Release: s.Release, ClientMax: nodeapi.Version(nodeapi.MaxMinor), URL: s.Client.Base}
 			var d nodeapi.Discovery

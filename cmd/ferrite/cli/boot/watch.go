@@ -18,6 +18,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -41,7 +42,6 @@ The conductor keeps the last 20 events of each node and 8 of each machine that i
 		Example: `  ferrite boot watch
   ferrite boot watch --node web-1 --since 1h
   ferrite boot watch --follow=false -o json`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if s.Output == "yaml" {
 				return errors.New("--output yaml: expected table or json, which come line by line")
@@ -87,10 +87,8 @@ func (w *watcher) run(ctx context.Context) error {
 		if err := w.once(ctx); err != nil || !w.query.Follow {
 			return err
 		}
-		select {
-		case <-time.After(reopen):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := wait.Pause(ctx, reopen); err != nil {
+			return err
 		}
 	}
 }

@@ -52,6 +52,7 @@ func ApplyCommand(s *client.Session) *cobra.Command {
 		Example: `  ferrite apply -f hosts.yaml
   ferrite apply -f hosts.yaml --wait --timeout 30m
   ferrite host import m1 | ferrite apply --dry-run -f -`,
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completion.Files,
 	}
 	namespace := namespaceFlag(cmd)

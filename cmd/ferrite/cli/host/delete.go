@@ -37,6 +37,7 @@ Hosts in files are deleted before their secrets, because deprovisioning needs th
 ` + knownKinds(),
 		Example: `  ferrite delete host worker-0
   ferrite delete -f hosts.yaml --timeout 20m`,
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeDocuments(s, kindWords()...),
 	}
 	namespace := namespaceFlag(cmd)
@@ -294,10 +295,7 @@ func (d *deleting) awaitOther(ctx context.Context, doc doomedHost) error {
 			return err
 		}
 		if err == nil {
-			select {
-			case <-ctx.Done():
-				err = ctx.Err()
-			case <-time.After(wait.LastPoll):
+			if err = wait.Pause(ctx, wait.LastPoll); err == nil {
 				continue
 			}
 		}

@@ -35,7 +35,6 @@ func hostImport(s *client.Session) *cobra.Command {
 		Long:  hostImportHelp,
 		Example: `  ferrite host import m1 > m1.yaml
   ferrite host import Rack-7_U12 --name rack-7-u12`,
-		Args: cobra.ExactArgs(1),
 	}
 	f := cmd.Flags()
 	f.StringVarP(&namespace, "namespace", "n", "",

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
@@ -77,7 +76,7 @@ func checkWaiting(ctx context.Context, s *client.Session, h hostapi.Host, l *hos
 		err := readDocument(ctx, s, hostKind(), h.Namespace, h.Name, &now)
 		if client.Passing(err) {
 			l.Interrupted(err)
-			if err := pause(ctx, poll); err != nil {
+			if err := wait.Pause(ctx, poll); err != nil {
 				return hostTimedOut(ctx, h, l, err)
 			}
 			continue
@@ -95,19 +94,9 @@ func checkWaiting(ctx context.Context, s *client.Session, h hostapi.Host, l *hos
 			l.Say(fmt.Sprintf("%s is %s", hostLabel(h), orNone(now.Status.Provisioning.State)))
 			return nil
 		}
-		if err := pause(ctx, poll); err != nil {
+		if err := wait.Pause(ctx, poll); err != nil {
 			return hostTimedOut(ctx, h, l, err)
 		}
-	}
-}
-
-// pause waits, or ends with ctx.
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(d):
-		return nil
 	}
 }
 

@@ -41,7 +41,6 @@ spec.image instead.
 
 The command sets the annotation ` + hostapi.AnnotationReprovision + `, which kubectl annotate can do as well.`,
 		Example: "  ferrite host reprovision worker-0",
-		Args:    cobra.MinimumNArgs(1),
 		ValidArgsFunction: func(cmd *cobra.Command, names []string, typed string) ([]string, cobra.ShellCompDirective) {
 			return completeDocuments(s)(cmd, append([]string{"host"}, names...), typed)
 		},

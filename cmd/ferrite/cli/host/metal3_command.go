@@ -27,7 +27,7 @@ func Metal3Command(s *client.Session) *cobra.Command {
 	var dry bool
 	f := &fromMetal3{}
 	cmd := &cobra.Command{
-		Use: "metal3 FILE|-", Short: "Take over the hosts of a Metal3", Long: metal3Help, Args: cobra.ExactArgs(1),
+		Use: "metal3 FILE|-", Short: "Take over the hosts of a Metal3", Long: metal3Help,
 		Example: `  ferrite import metal3 hosts.yaml --dry-run
   ferrite import metal3 hosts.yaml --unpause
   ferrite import metal3 -`,

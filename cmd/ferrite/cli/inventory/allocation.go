@@ -81,11 +81,8 @@ func allocated(ctx context.Context, s *client.Session, reply json.RawMessage,
 		case "error":
 			return nil, fmt.Errorf("%s\n  delete it with: ferrite allocation delete %s", a.LastError, a.UUID)
 		}
-		var err error
-		select {
-		case <-ctx.Done():
-			err = ctx.Err()
-		case <-time.After(poll):
+		err := wait.Pause(ctx, poll)
+		if err == nil {
 			err = s.Client.Do(ctx, "GET", nodeapi.Root+"/allocations/"+url.PathEscape(a.UUID), nil, &reply)
 		}
 		if errors.Is(err, context.DeadlineExceeded) {

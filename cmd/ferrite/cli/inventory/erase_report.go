@@ -41,7 +41,6 @@ func eraseReportShow(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show NODE|UUID",
 		Short: "Show the outcome for each disk in a report, or in the last of a node, without verifying it",
-		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			document, err := eraseReport(s, cmd, args[0])
 			if err != nil {
@@ -64,7 +63,6 @@ func eraseReportSave(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "save NODE|UUID FILE",
 		Short: "Save a signed report, or the last of a node, to a new file",
-		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			document, err := eraseReport(s, cmd, args[0])
 			if err != nil {
@@ -84,7 +82,6 @@ func eraseReportKey(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "key",
 		Short: "Print the conductor's public key (PEM), for verify --key",
-		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			key, err := eraseKey(s, cmd)
 			if err != nil {
@@ -108,7 +105,6 @@ named; they are no failure.
 With --key, no conductor is asked. Without --key, the key comes from the conductor:
 that proves nothing to people who do not trust it.`,
 		Example: "  ferrite erase-report key > conductor.pem\n  ferrite erase-report verify web-3.json --key conductor.pem",
-		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			document, err := os.ReadFile(args[0])
 			if err != nil {

@@ -32,7 +32,6 @@ machines. Name a deleted node by its UUID. The oldest report comes first.`,
 		Example: `  ferrite erase-report list --newest-first --limit 20
   ferrite erase-report list m1 m2
   ferrite erase-report list --selector shard=east -o json`,
-		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := page.check(args); err != nil {
 				return err

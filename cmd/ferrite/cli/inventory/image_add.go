@@ -43,7 +43,6 @@ func imageAdd(s *client.Session) *cobra.Command {
 		Example: `  ferrite image add debian-12 ./debian-12-genericcloud-amd64.qcow2
   ferrite image add debian-12 https://images.example.com/debian-12.qcow2
   xz -dc disk.raw.xz | ferrite image add disk -`,
-		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.Name = args[0]
 			add := a.upload
@@ -124,10 +123,8 @@ func (a *addition) fetch(cmd *cobra.Command, at string) (i nodeapi.Image, err er
 		if i.Progress != nil {
 			s.at(i.Progress.Done, i.Progress.Total)
 		}
-		select {
-		case <-time.After(pollImage):
-		case <-ctx.Done():
-			return i, ctx.Err()
+		if err := wait.Pause(ctx, pollImage); err != nil {
+			return i, err
 		}
 		uuid := i.UUID
 		i = nodeapi.Image{}

@@ -30,7 +30,6 @@ The last 64 KiB of a console that is open already come first. One user writes, o
 At the start of a line, ~. ends it, ~? shows help, and ~~ is a tilde.
 With input that is no terminal, it is sent, and output goes on until Ctrl-C.
 A conductor that restarts is connected again, for ten minutes.`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if take && readOnly {
 				return errors.New("--take is for writing: leave out --read-only")

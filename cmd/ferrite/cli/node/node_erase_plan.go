@@ -20,7 +20,6 @@ func nodeErasePlan(s *client.Session) *cobra.Command {
 		Long: `Show the methods that the step erase_devices would try on each disk, in order, and why
 it would not use the others; -o wide names those methods. The plan is from the last inspection;
 the step itself uses the settings of its own time.`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var reply struct {
 				PluginData struct {

@@ -35,7 +35,6 @@ A pattern may contain *. Short names are state, power, class, trait, group, inst
   ferrite node list -l state!=active,extra.rack=7 -o name
   ferrite node list --fields name,driver,last_error
   ferrite node list --watch`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.check(); err != nil {
 				return err

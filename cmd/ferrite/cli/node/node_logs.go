@@ -19,7 +19,6 @@ func nodeLogs(s *client.Session) *cobra.Command {
 		Long: `Show the log of the kernel and the agent in the ramdisk, from the kernel's first line on.
 Times count from the machine's start. The last five boots are kept. With -f, new lines
 follow, also those of the next boot.`,
-		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.Boot < 0 || q.Tail < 0 {
 				return errors.New("--boot and --tail count from 0 on")

@@ -80,7 +80,6 @@ func powerStatus(s *client.Session) *cobra.Command {
 		Short: "Show whether machines are on",
 		Long: `Show the power state of machines as the conductor read it last, and when. A change that is
 under way is in column target.`,
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := wait.ReadStatuses(cmd.Context(), s, args)
 			if err != nil {

@@ -33,7 +33,6 @@ A hint is a value, or an operator and a value:
   <or>                            before each of several values`,
 		Example: "  ferrite node root-device m1\n  ferrite node root-device m1 'size=>= 400' 'model=<in> " +
 			"samsung' --dry-run",
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			query, err := hintsQuery(args[1:])
 			if err != nil {

@@ -20,7 +20,6 @@ func nodeSensors(s *client.Session) *cobra.Command {
 the BMC reported them last. They are read every --sensor-interval of the conductor (10 minutes),
 while the node rests. Parts that are not well come first.`,
 		Example: "  ferrite node sensors m1\n  ferrite node sensors m1 -o json",
-		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, found, err := client.Read[nodeapi.Sensors](cmd.Context(), s, client.FerritePath(args[0], "sensors"))
 			if err != nil {

@@ -55,7 +55,6 @@ func nodeSet(s *client.Session) *cobra.Command {
 		Use:     "set NODE... [--FIELD VALUE]...",
 		Short:   "Change the record of a machine",
 		Example: "  ferrite node set m1 --property cpu_arch=x86_64 --driver-info redfish_password=new",
-		Args:    cobra.MinimumNArgs(1),
 	}
 	caution.Care{Force: caution.OfMachine}.Add(s, cmd)
 	flags := addFields(cmd, "PATCH")
@@ -90,7 +89,6 @@ func nodeUnset(s *client.Session) *cobra.Command {
 		Use:     "unset NODE... [--FIELD]...",
 		Short:   "Remove fields from the record of a machine",
 		Example: "  ferrite node unset m1 --property cpu_arch --instance-uuid",
-		Args:    cobra.MinimumNArgs(1),
 	}
 	for _, f := range nodeapi.NodeFields() {
 		switch {

@@ -27,7 +27,6 @@ those that are empty.`,
   ferrite node show m1 -o wide
   ferrite node show m1 -o jsonpath='{.driver_info.redfish_address}'
   ferrite node show -l state=error,name=web-*`,
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			query := ""
 			if names != "" {

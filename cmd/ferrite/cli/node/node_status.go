@@ -20,7 +20,6 @@ func nodeStatus(s *client.Session) *cobra.Command {
 		Long: `Show the current step of machines, its reason to wait, and the deadline. The boot stages,
 the bytes written, the last reading of the power state and the last heartbeat follow. If
 something is wrong, the last error and the next command to try are at the end.`,
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := wait.ReadStatuses(cmd.Context(), s, args)
 			if err != nil {

@@ -29,7 +29,6 @@ priority where it runs by itself: higher is earlier. Without one it runs only wh
 is asked for. Arguments with a * are required. -o wide shows who does a step, whether
 it can be aborted, and what its arguments mean.`,
 		Example: "  ferrite node steps m1\n  ferrite node steps m1 -o json",
-		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, steps, err := readSteps(s, cmd, args[0])
 			if err != nil {

@@ -30,8 +30,7 @@ type bodyFlags func(s *client.Session, cmd *cobra.Command) body
 type body func(cmd *cobra.Command, nodes []string) (any, error)
 
 func (v verb) command(s *client.Session) *cobra.Command {
-	cmd := &cobra.Command{Use: v.name + " NODE..." + v.args, Short: v.short, Long: v.long, Example: v.example,
-		Args: cobra.MinimumNArgs(1)}
+	cmd := &cobra.Command{Use: v.name + " NODE..." + v.args, Short: v.short, Long: v.long, Example: v.example}
 	var made body = func(*cobra.Command, []string) (any, error) { return nodeapi.Provision{Target: v.target}, nil }
 	if v.flags != nil {
 		made = v.flags(s, cmd)

@@ -14,6 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/follow"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -24,7 +25,6 @@ func nodeWatch(s *client.Session) *cobra.Command {
 		Long: `Show a line for each change of a node, each stage of its boot, and the progress of its steps, from
 now on. Ctrl-C ends it. For what has happened before: ferrite events --node NODE.`,
 		Example: "  ferrite node watch web-1\n  ferrite node watch -o json",
-		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if s.Output == "yaml" {
 				return errors.New("--output yaml: expected table or json, which come line by line")
@@ -73,10 +73,7 @@ func watchNodes(s *client.Session, cmd *cobra.Command, o listOptions) error {
 				return err
 			}
 		}
-		select {
-		case <-cmd.Context().Done():
-		case <-time.After(listEvery):
-		}
+		_ = wait.Pause(cmd.Context(), listEvery) // the next reading sees its end
 	}
 }
 

@@ -33,7 +33,6 @@ func Command(s *client.Session) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use: "resume", Short: "Let a conductor that was restored from a backup act on machines again", Long: help,
-		Args: cobra.NoArgs,
 		Example: "  ferrite resume --dry-run\n  ferrite resume --abandon web-1 --abandon web-2\n" +
 			"  ferrite resume --abandon-all --yes",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -33,7 +33,6 @@ what, the answer, and the fields as they were and are. Oldest first. It is for a
 Entries outlive their nodes. Only ferrite audit prune and the conductor's --audit-keep delete old ones.
 ferrite audit verify finds changed and missing ones.`,
 		Example: "  ferrite audit --node web-1\n  ferrite audit --user ada -o json\n  ferrite audit verify",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if s.Output == "yaml" {
 				return errors.New("--output yaml: expected table or json, which come line by line")
@@ -69,7 +68,6 @@ func auditVerify(s *client.Session) *cobra.Command {
 or that others are missing before. Keep the ends that it prints elsewhere: entries that were cut off
 from the end of the last chain are only found by comparing them.`,
 		Example: "  ferrite audit verify",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			check, err := verified(cmd.Context(), s)
 			if err != nil {
@@ -127,7 +125,6 @@ func auditPrune(s *client.Session) *cobra.Command {
 it, and has the last hash of what is deleted, so that ferrite audit verify still checks the rest.
 The newest entry of each conductor before that time stays.`,
 		Example: "  ferrite audit prune --before 2026-01-01",
-		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			at, err := time.Parse(time.DateOnly, before)
 			if err != nil {

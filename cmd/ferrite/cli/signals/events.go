@@ -30,7 +30,6 @@ steps are shown then, too. Ctrl-C ends it. With -o json each line is one JSON ob
 		Example: `  ferrite events
   ferrite events -f --node web-1
   ferrite events -f --types node.state,node.power -o json`,
-		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if s.Output == "yaml" {
 				return errors.New("--output yaml: expected table or json, which come line by line")

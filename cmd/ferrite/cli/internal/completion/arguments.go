@@ -10,6 +10,7 @@ import (
 type argument struct {
 	word  string
 	again bool // it can be repeated
+	may   bool // it can be left out
 }
 
 // arguments reads the arguments off a usage line, up to the first flag:
@@ -21,7 +22,7 @@ func arguments(use string) (all []argument) {
 			break
 		}
 		if i > 0 { // the name of the command
-			all = append(all, argument{word, strings.HasSuffix(text, "...")})
+			all = append(all, argument{word, strings.HasSuffix(strings.TrimRight(text, "]}"), "..."), text[0] == '['})
 		}
 	}
 	return all
@@ -31,6 +32,24 @@ func arguments(use string) (all []argument) {
 func Arguments(use string) (number int, repeats bool) {
 	all := arguments(use)
 	return len(all), len(all) > 0 && all[len(all)-1].again
+}
+
+// Args checks the number of arguments by a usage line.
+func Args(use string) cobra.PositionalArgs {
+	most, repeats := Arguments(use)
+	least := most
+	for _, a := range arguments(use) {
+		if a.may {
+			least--
+		}
+	}
+	switch {
+	case repeats:
+		return cobra.MinimumNArgs(least)
+	case most == 0:
+		return cobra.NoArgs
+	}
+	return cobra.RangeArgs(least, most)
 }
 
 // at is the word of the argument at a place.

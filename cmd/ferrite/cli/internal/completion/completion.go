@@ -37,8 +37,21 @@ type source func(request) ([]string, error)
 // far as they have no completion of their own. A command that asks no conductor
 // has no session, and gets files and folders.
 func Add(root *cobra.Command, s *client.Session) {
+	if s != nil {
+		checkArgs(root)
+	}
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
 	add(root, s)
+}
+
+// checkArgs gives the check of arguments to the commands that have none of their own.
+func checkArgs(cmd *cobra.Command) {
+	if cmd.Args == nil && cmd.RunE != nil {
+		cmd.Args = Args(cmd.Use)
+	}
+	for _, below := range cmd.Commands() {
+		checkArgs(below)
+	}
 }
 
 // add completes one command, and those below it.

@@ -27,34 +27,33 @@ func flagSource(cmd *cobra.Command, flag string) source {
 	if list, ok := fixed()[flag]; ok {
 		return func(request) ([]string, error) { return list, nil }
 	}
+	for _, f := range nodeapi.NodeFields() { // values that other nodes have
+		if f.List != "" && f.FlagName() == flag && flag != "driver" {
+			return values("nodes", f.Name)
+		}
+	}
 	return map[string]source{
-		"abandon":         nodes,
-		"address":         addresses,
-		"candidate-node":  nodes,
-		"chassis":         uuids("chassis", "description"),
-		"conductor-group": values("nodes", "conductor_group"),
-		"driver":          drivers,
-		"driver-info":     driverInfo,
-		"fault":           values("nodes", "fault"),
-		"fields":          nodeFields(""),
-		"image":           images,
-		"instance":        values("nodes", "instance_uuid"),
-		"lessee":          values("nodes", "lessee"),
-		"mac":             addresses,
-		"namespace":       namespaces,
-		"node":            nodes,
-		"output":          outputs,
-		"owner":           values("nodes", "owner"),
-		"parent-node":     uuids("nodes", "name"),
-		"portgroup":       uuids("portgroups", "name"),
-		"portgroup-uuid":  uuids("portgroups", "name"),
-		"resource-class":  values("nodes", "resource_class"),
-		"root-device":     hints,
-		"runbook":         records("runbooks", "description"),
-		"shard":           values("nodes", "shard"),
-		"sort":            nodeFields(":desc"),
-		"subnet":          subnets,
-		"trait":           traitsInUse,
+		"abandon":        nodes,
+		"address":        addresses,
+		"candidate-node": nodes,
+		"chassis":        uuids("chassis", "description"),
+		"driver":         drivers,
+		"driver-info":    driverInfo,
+		"fields":         nodeFields(""),
+		"image":          images,
+		"instance":       values("nodes", "instance_uuid"),
+		"mac":            addresses,
+		"namespace":      namespaces,
+		"node":           nodes,
+		"output":         outputs,
+		"parent-node":    uuids("nodes", "name"),
+		"portgroup":      uuids("portgroups", "name"),
+		"portgroup-uuid": uuids("portgroups", "name"),
+		"root-device":    hints,
+		"runbook":        records("runbooks", "description"),
+		"sort":           nodeFields(":desc"),
+		"subnet":         subnets,
+		"trait":          traitsInUse,
 	}[flag]
 }
 

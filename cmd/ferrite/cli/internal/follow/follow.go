@@ -13,6 +13,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -36,10 +37,8 @@ func Events(ctx context.Context, s *client.Session, out io.Writer, q nodeapi.Eve
 		case !q.Follow:
 			return nil
 		}
-		select {
-		case <-time.After(reopen):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := wait.Pause(ctx, reopen); err != nil {
+			return err
 		}
 	}
 }

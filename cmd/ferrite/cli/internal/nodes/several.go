@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/completion"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 )
 
@@ -28,7 +29,7 @@ func bySelector(s *client.Session, cmd *cobra.Command) {
 	var selector string
 	var selected []string
 	cmd.Flags().StringVarP(&selector, "selector", "l", "", SelectorHelp)
-	check, before, run := cmd.Args, cmd.PreRunE, cmd.RunE
+	check, before, run := completion.Args(cmd.Use), cmd.PreRunE, cmd.RunE
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case selector == "":

@@ -32,14 +32,6 @@ func (c call) command() *cobra.Command {
 	v.Method = cmp.Or(v.Method, http.MethodGet)
 	cmd := &cobra.Command{Use: v.Use, Short: v.Short, Long: v.Long, Example: v.Example}
 	number, repeats := completion.Arguments(v.Use)
-	switch {
-	case repeats:
-		cmd.Args = cobra.MinimumNArgs(number)
-	case number == 0:
-		cmd.Args = cobra.NoArgs
-	default:
-		cmd.Args = cobra.ExactArgs(number)
-	}
 	flags := AddFlags(cmd, v.Method, c.fields())
 	if strings.Contains(v.Use, " NODE...") {
 		v.Care.Add(c.Session, cmd)

@@ -63,17 +63,22 @@ func Some[T any](items []T, do func(T)) {
 // lockedPatience is how long a node is waited for that the conductor is at work on, by a command without --wait.
 const lockedPatience = 10 * time.Second
 
+// Pause waits for a time, or returns the error of ctx when that ends.
+func Pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
 // Unlocked requests something of a node, again for some seconds while the conductor has it locked.
 func Unlocked(ctx context.Context, node string, request func(context.Context, string) error) error {
 	for until := time.Now().Add(lockedPatience); ; {
 		err := request(ctx, node)
-		if !client.Locked(err) || time.Now().After(until) {
+		if !client.Locked(err) || time.Now().After(until) || Pause(ctx, FirstPoll) != nil {
 			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(FirstPoll):
 		}
 	}
 }

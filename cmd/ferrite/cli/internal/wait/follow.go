@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
@@ -80,10 +79,8 @@ func (n *Followed) request(ctx context.Context, s *client.Session, request func(
 		default:
 			n.Line.locked()
 		}
-		select {
-		case <-ctx.Done():
+		if Pause(ctx, pause) != nil {
 			return n.cut(ctx)
-		case <-time.After(pause):
 		}
 	}
 }
@@ -128,10 +125,7 @@ func Follow(ctx context.Context, s *client.Session, g Goal, nodes []*Followed,
 				n.look(g, found[n.Name])
 			}
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(poll):
-		}
+		_ = Pause(ctx, poll) // the next look sees its end
 	}
 	return Each(namesOf(nodes), func(name string) error {
 		for _, n := range nodes {

@@ -56,10 +56,9 @@ func (w *Watcher) Run(ctx context.Context, revision string) error {
 			waiting = true
 			fmt.Fprintf(w.Err, "ferrite: %s; waiting for it\n", strings.SplitN(err.Error(), "\n", 2)[0])
 		}
-		select { // not at all after news, longer and longer without
-		case <-ctx.Done():
+		// not at all after news, longer and longer without
+		if Pause(ctx, min(time.Duration(idle)*FirstPoll, 10*LastPoll)) != nil {
 			return nil
-		case <-time.After(min(time.Duration(idle)*FirstPoll, 10*LastPoll)):
 		}
 	}
 }
