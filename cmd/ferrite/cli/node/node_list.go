@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/noun"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -35,64 +37,68 @@ A pattern may contain *. Short names are state, power, class, trait, group, inst
   ferrite node list -l state!=active,extra.rack=7 -o name
   ferrite node list --fields name,driver,last_error
   ferrite node list --watch`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			if o.watch {
-				return watchNodes(s, cmd, o)
-			}
-			return listNodes(s, cmd, o)
-		},
 	}
 	f := cmd.Flags()
-	text := func(flag, name, help string) {
-		o.texts = append(o.texts, param{name, f.String(flag, "", help)})
-	}
-	for _, of := range nodeapi.NodeFields() {
-		switch {
-		case of.Name == "instance_uuid":
-			text("instance", of.Name, of.List)
-		case of.List != "":
-			text(of.FlagName(), of.Name, of.List)
-		}
-	}
-	text("marker", "marker", "UUID of the last node of the previous page")
+	flags := noun.AddFlags(cmd, "GET", listFields())
 	f.StringVar(&o.name, "name", "", "only machines with a name of this `pattern`, like web-*")
 	f.StringVar(&o.trait, "trait", "", "only machines with this trait")
 	f.StringVarP(&o.selector, "selector", "l", "", nodes.SelectorHelp)
-	f.BoolVar(&o.maintenance, "maintenance", false, "only machines in maintenance; --maintenance=false for the others")
-	f.BoolVar(&o.associated, "associated", false, "only machines with an instance; --associated=false for the others")
 	f.BoolVar(&o.long, "long", false, "all fields")
 	f.StringVar(&o.fields, "fields", "", "fields to show, separated by commas")
 	f.IntVar(&o.limit, "limit", 0, "largest number of machines; 0 for all")
 	f.StringVar(&o.sort, "sort", "", "FIELD or FIELD:desc")
 	f.BoolVarP(&o.watch, "watch", "w", false, "list changed machines again, until Ctrl-C")
 	cmd.MarkFlagsMutuallyExclusive("long", "fields")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		given, err := flags.Read(cmd, s)
+		if err != nil {
+			return err
+		}
+		o.filters = given.Query()
+		if err := o.check(); err != nil {
+			return err
+		}
+		if o.watch {
+			return watchNodes(s, cmd, o)
+		}
+		return listNodes(s, cmd, o)
+	}
 	return cmd
 }
 
-type param struct {
-	name  string
-	value *string
+// listFields are the filters of the API.
+func listFields() []noun.Field {
+	all := []noun.Field{
+		{Name: "marker", Help: "UUID of the last node of the previous page"},
+		{Name: "maintenance", Value: false, Help: "only machines in maintenance; --maintenance=false for the others"},
+		{Name: "associated", Value: false, Help: "only machines with an instance; --associated=false for the others"},
+	}
+	for _, of := range nodeapi.NodeFields() {
+		f := noun.Field{Name: of.Name, Flag: of.FlagName(), Help: of.List}
+		if of.Name == "instance_uuid" {
+			f.Flag = "instance"
+		}
+		if of.List != "" {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 type listOptions struct {
-	texts                                []param
-	maintenance, associated, long, watch bool
-	fields, sort, name, trait, selector  string
-	limit                                int
+	filters                             url.Values
+	long, watch                         bool
+	fields, sort, name, trait, selector string
+	limit                               int
 
 	chosen nodes.Selector
 }
 
 // check reads the conditions that are looked at here, and refuses states that do not exist.
 func (o *listOptions) check() (err error) {
-	for _, t := range o.texts {
-		if t.name == "provision_state" && *t.value != "" {
-			if err := nodes.CheckState(*t.value); err != nil {
-				return exit.Usage(fmt.Errorf("--provision-state: %w", err))
-			}
+	if state := o.filters.Get("provision_state"); state != "" {
+		if err := nodes.CheckState(state); err != nil {
+			return exit.Usage(fmt.Errorf("--provision-state: %w", err))
 		}
 	}
 	var conditions []string
@@ -108,18 +114,8 @@ func (o *listOptions) check() (err error) {
 }
 
 // query is the options as the API has them.
-func (o listOptions) query(cmd *cobra.Command, s *client.Session) url.Values {
-	q := url.Values{}
-	for _, t := range o.texts {
-		if *t.value != "" {
-			q.Set(t.name, *t.value)
-		}
-	}
-	for flag, value := range map[string]bool{"maintenance": o.maintenance, "associated": o.associated} {
-		if cmd.Flags().Changed(flag) {
-			q.Set(flag, strconv.FormatBool(value))
-		}
-	}
+func (o listOptions) query(s *client.Session) url.Values {
+	q := maps.Clone(o.filters)
 	var fields []string
 	switch {
 	case o.long:
@@ -196,7 +192,7 @@ func only(record map[string]any, fields []string) (json.RawMessage, error) {
 }
 
 func listNodes(s *client.Session, cmd *cobra.Command, o listOptions) error {
-	all, err := o.read(cmd.Context(), s, o.query(cmd, s))
+	all, err := o.read(cmd.Context(), s, o.query(s))
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func watchNodes(s *client.Session, cmd *cobra.Command, o listOptions) error {
 	list := output.NewGrowing(s, cmd.OutOrStdout(), columns)
 	seen, lost := map[string]string{}, false
 	for {
-		all, err := o.read(cmd.Context(), s, o.query(cmd, s))
+		all, err := o.read(cmd.Context(), s, o.query(s))
 		switch {
 		case cmd.Context().Err() != nil:
 			return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -93,11 +94,7 @@ func (c call) request(cmd *cobra.Command, args []string, g Given) (reply json.Ra
 	var body any
 	switch method {
 	case http.MethodGet, http.MethodDelete:
-		for field, value := range g.Plain {
-			if text := fmt.Sprint(value); text != "" {
-				q.Set(field, text)
-			}
-		}
+		maps.Copy(q, g.Query())
 	case http.MethodPatch:
 		if body, err = g.Patch(); err != nil {
 			return nil, err

@@ -2,16 +2,13 @@ package noun
 
 import (
 	"encoding/json"
-	"maps"
 	"net/http"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
-	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // Verb is a command that is one request, or one for each value of an argument that repeats. {noun} and {arg} in its
@@ -57,42 +54,4 @@ func Set(short string) Verb {
 // Create makes a record of the flags of the noun.
 func Create(use, short, example string) Verb {
 	return Verb{Use: "create " + use, Short: short, Example: example, Method: http.MethodPost}
-}
-
-// Given is the values of the flags in use.
-type Given struct {
-	Plain   map[string]any
-	Objects map[string]map[string]any // by field and key
-	whole   map[string]any
-	method  string
-}
-
-// Body is the values as the body of a request, with fields that have no flags. A new record needs no empty texts.
-func (g Given) Body(body map[string]any) map[string]any {
-	if g.whole != nil {
-		return g.whole
-	}
-	maps.Copy(body, g.Plain)
-	maps.DeleteFunc(body, func(_ string, value any) bool { return value == "" })
-	for field, object := range g.Objects {
-		body[field] = object
-	}
-	return body
-}
-
-// Patch is the values as changes to a record. None is an error.
-func (g Given) Patch() (ops []nodeapi.Patch, err error) {
-	for _, field := range output.Sorted(g.Plain) {
-		ops = append(ops, nodeapi.Patch{Op: "add", Path: "/" + field, Value: g.Plain[field]})
-	}
-	for _, field := range output.Sorted(g.Objects) {
-		for _, key := range output.Sorted(g.Objects[field]) {
-			ops = append(ops,
-				nodeapi.Patch{Op: "add", Path: "/" + field + "/" + output.Pointer(key), Value: g.Objects[field][key]})
-		}
-	}
-	if len(ops) == 0 {
-		return nil, nodes.ErrNothing
-	}
-	return ops, nil
 }
