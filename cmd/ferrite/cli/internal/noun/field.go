@@ -108,19 +108,6 @@ func Not(cmd *cobra.Command, f Field) read {
 	}
 }
 
-// JSON is any value, as JSON.
-func JSON(cmd *cobra.Command, f Field) read {
-	text := f.text(cmd)
-	return func(_ *cobra.Command, _ *client.Session, g *Given) error {
-		var value any
-		if err := json.Unmarshal([]byte(*text), &value); err != nil {
-			return fmt.Errorf("--%s: not JSON: %w", f.flag(), err)
-		}
-		g.Plain[f.Name] = value
-		return nil
-	}
-}
-
 // Object is KEY=VALUE, repeated. Values are JSON or text.
 func Object(cmd *cobra.Command, f Field) read { return f.pairs(cmd, output.JsonOrText) }
 
@@ -140,11 +127,34 @@ func Texts(cmd *cobra.Command, f Field) read {
 	return plain(f, cmd.Flags().StringArray(f.flag(), nil, f.Help))
 }
 
+// parsed reads a flag that is a text on the command line. An empty text is as no flag.
+func (f Field) parsed(cmd *cobra.Command, into func(cmd *cobra.Command, s *client.Session, g *Given,
+	text string) error) read {
+	text := f.text(cmd)
+	return func(cmd *cobra.Command, s *client.Session, g *Given) error {
+		if *text == "" {
+			return nil
+		}
+		return into(cmd, s, g, *text)
+	}
+}
+
+// JSON is any value, as JSON.
+func JSON(cmd *cobra.Command, f Field) read {
+	return f.parsed(cmd, func(_ *cobra.Command, _ *client.Session, g *Given, text string) error {
+		var value any
+		if err := json.Unmarshal([]byte(text), &value); err != nil {
+			return fmt.Errorf("--%s: not JSON: %w", f.flag(), err)
+		}
+		g.Plain[f.Name] = value
+		return nil
+	})
+}
+
 // Objects is a list of objects: JSON, or a file.
 func Objects(cmd *cobra.Command, f Field) read {
-	text := f.text(cmd)
-	return func(_ *cobra.Command, _ *client.Session, g *Given) error {
-		list, err := flags.ReadList(f.flag(), *text)
+	return f.parsed(cmd, func(_ *cobra.Command, _ *client.Session, g *Given, text string) error {
+		list, err := flags.ReadList(f.flag(), text)
 		for i, item := range list {
 			if object, ok := item.(map[string]any); ok && f.Complete != nil {
 				f.Complete(i, object)
@@ -152,33 +162,30 @@ func Objects(cmd *cobra.Command, f Field) read {
 		}
 		g.Plain[f.Name] = list
 		return err
-	}
+	})
 }
 
 // Node is the name of a node, for its UUID.
 func Node(cmd *cobra.Command, f Field) read {
-	text := f.text(cmd)
-	return func(cmd *cobra.Command, s *client.Session, g *Given) error {
-		n, err := nodes.GetNode(cmd.Context(), s, *text, "uuid")
+	return f.parsed(cmd, func(cmd *cobra.Command, s *client.Session, g *Given, text string) error {
+		n, err := nodes.GetNode(cmd.Context(), s, text, "uuid")
 		g.Plain[f.Name] = n.UUID
 		return err
-	}
+	})
 }
 
 // Whole is the whole body: JSON, or a file.
 func Whole(cmd *cobra.Command, f Field) read {
-	text := f.text(cmd)
-	return func(_ *cobra.Command, _ *client.Session, g *Given) (err error) {
-		g.whole, err = flags.ReadObject(f.flag(), *text)
+	return f.parsed(cmd, func(_ *cobra.Command, _ *client.Session, g *Given, text string) (err error) {
+		g.whole, err = flags.ReadObject(f.flag(), text)
 		return err
-	}
+	})
 }
 
 // Method is the method of the request.
 func Method(cmd *cobra.Command, f Field) read {
-	text := f.text(cmd)
-	return func(_ *cobra.Command, _ *client.Session, g *Given) error {
-		g.method = strings.ToUpper(*text)
+	return f.parsed(cmd, func(_ *cobra.Command, _ *client.Session, g *Given, text string) error {
+		g.method = strings.ToUpper(text)
 		return nil
-	}
+	})
 }
