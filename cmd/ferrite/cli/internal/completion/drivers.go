@@ -12,19 +12,11 @@ import (
 )
 
 // drivers are the enabled hardware types.
-func drivers(r request) (words []string, err error) {
-	all, err := hardwareTypes(r)
-	for _, d := range all {
-		words = append(words, d.text("name"))
-	}
-	return words, err
-}
+var drivers = listed(nodeapi.Root+"/drivers", "drivers", "name", "")
 
 // hardwareTypes are the enabled hardware types with their interfaces.
 func hardwareTypes(r request) ([]object, error) {
-	var reply struct{ Drivers []object }
-	err := r.session.Client.Do(r.ctx, "GET", nodeapi.Root+"/drivers?detail=True", nil, &reply)
-	return reply.Drivers, err
+	return read(r, "drivers", url.Values{"detail": {"True"}})
 }
 
 // driver is the hardware type that --driver names, or else the type of the node that the command changes; empty when it

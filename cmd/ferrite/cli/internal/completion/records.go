@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"path"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
@@ -31,7 +32,12 @@ func described(word, about string) string {
 
 // read reads records of a kind.
 func read(r request, kind string, q url.Values) ([]object, error) {
-	raw, err := r.session.Client.Pages(r.ctx, kind, q, most)
+	return readAt(r, nodeapi.Root+"/"+kind, path.Base(kind), q)
+}
+
+// readAt reads a list; key is its key in the answer.
+func readAt(r request, at, key string, q url.Values) ([]object, error) {
+	raw, err := r.session.Client.PagesAt(r.ctx, at, key, q, most)
 	all := make([]object, 0, len(raw))
 	for _, text := range raw {
 		var o object
@@ -40,6 +46,17 @@ func read(r request, kind string, q url.Values) ([]object, error) {
 		}
 	}
 	return all, err
+}
+
+// listed are the values of a field in a list, described by another field.
+func listed(at, key, field, about string) source {
+	return func(r request) (words []string, err error) {
+		all, err := readAt(r, at, key, url.Values{})
+		for _, o := range all {
+			words = append(words, described(o.text(field), o.text(about)))
+		}
+		return words, err
+	}
 }
 
 // nodes are the names of nodes, or UUIDs of those without, with their states.
@@ -93,49 +110,13 @@ func values(kind, field string) source {
 // addresses are the MAC addresses of ports.
 func addresses(r request) ([]string, error) { return values("ports", "address")(r) }
 
-// leases are the MAC addresses that have a lease or a reservation.
-func leases(r request) (words []string, err error) {
-	var reply struct {
-		Leases []struct{ MAC, IP string }
-	}
-	err = r.session.Client.Do(r.ctx, "GET", nodeapi.FerriteRoot+"/leases", nil, &reply)
-	for _, l := range reply.Leases {
-		words = append(words, described(l.MAC, l.IP))
-	}
-	return words, err
-}
-
-// conductors are the conductors, with their groups.
-func conductors(r request) (words []string, err error) {
-	var reply nodeapi.Conductors
-	err = r.session.Client.Do(r.ctx, "GET", nodeapi.ConductorsPath, nil, &reply)
-	for _, c := range reply.Conductors {
-		words = append(words, described(c.Name, c.Group))
-	}
-	return words, err
-}
-
-// images are the named images, with their formats.
-func images(r request) (words []string, err error) {
-	var reply nodeapi.Images
-	err = r.session.Client.Do(r.ctx, "GET", nodeapi.ImagesPath, nil, &reply)
-	for _, i := range reply.Images {
-		words = append(words, described(i.Name, i.Format))
-	}
-	return words, err
-}
-
-// subnets are the named subnets that have leases or reservations.
-func subnets(r request) (words []string, err error) {
-	var reply struct {
-		Leases []struct{ Subnet string }
-	}
-	err = r.session.Client.Do(r.ctx, "GET", nodeapi.FerriteRoot+"/leases", nil, &reply)
-	for _, l := range reply.Leases {
-		words = append(words, l.Subnet)
-	}
-	return words, err
-}
+// The lists that Ironic does not have.
+var (
+	leases     = listed(nodeapi.FerriteRoot+"/leases", "leases", "mac", "ip")
+	subnets    = listed(nodeapi.FerriteRoot+"/leases", "leases", "subnet", "")
+	conductors = listed(nodeapi.ConductorsPath, "conductors", "name", "group")
+	images     = listed(nodeapi.ImagesPath, "images", "name", "format")
+)
 
 // traitsInUse are the traits that nodes have.
 func traitsInUse(r request) (words []string, err error) {
@@ -162,14 +143,7 @@ func traitsOfFirst(r request) ([]string, error) {
 
 // ofNode are the values of a field in a list of the first argument, a node.
 func ofNode(part, key, field string) source {
-	return func(r request) (words []string, err error) {
-		var reply map[string][]object
-		err = r.session.Client.Do(r.ctx, "GET", client.NodePath(r.args[0], part), nil, &reply)
-		for _, o := range reply[key] {
-			words = append(words, o.text(field))
-		}
-		return words, err
-	}
+	return func(r request) ([]string, error) { return listed(client.NodePath(r.args[0], part), key, field, "")(r) }
 }
 
 // methods returns the vendor methods of the node in the first argument.
