@@ -109,7 +109,7 @@ type Lease struct {
 	Expires time.Time
 }
 
-// Decline is an address that a machine was lent and found in use by another: it is not offered until then.
+// Decline is an address that a machine was leased and found in use by another: it is not offered until then.
 type Decline struct {
 	MAC      net.HardwareAddr
 	Subnet   string // as a lease has it

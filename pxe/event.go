@@ -29,7 +29,7 @@ type Event struct {
 
 	Service Service
 	MAC     net.HardwareAddr // nil when it is not known
-	Claimed bool             // the MAC stands in the request alone, and the address that asks is not lent to it
+	Claimed bool             // the MAC stands in the request alone, and the address that asks is not leased to it
 	Known   bool             // the machine is enrolled
 	IP      netip.Addr       // of the machine, as far as it has one or gets one
 	Relay   netip.Addr       // zero without

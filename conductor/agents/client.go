@@ -80,8 +80,8 @@ type ClientOptions struct {
 // Client commands agents. It is safe for several goroutines.
 type Client struct {
 	ClientOptions
-	room   *exchange.Room // of all answers
-	large  *exchange.Room // of the bytes beyond maxAnswer in large answers
+	room   *exchange.Budget // of all answers
+	large  *exchange.Budget // of the bytes beyond maxAnswer in large answers
 	mu     sync.Mutex
 	agents map[agentKey]*agentConn
 }
@@ -106,8 +106,8 @@ func NewClient(o ClientOptions) *Client {
 	if o.VerifyCA == nil {
 		o.VerifyCA = func(node.Node) (string, error) { return "true", nil }
 	}
-	return &Client{ClientOptions: o, room: exchange.NewRoom(agentRoom, exchange.FreeAnswer),
-		large: exchange.NewRoom(largeRoom, 0), agents: map[agentKey]*agentConn{}}
+	return &Client{ClientOptions: o, room: exchange.NewBudget(agentRoom, exchange.FreeAnswer),
+		large: exchange.NewBudget(largeRoom, 0), agents: map[agentKey]*agentConn{}}
 }
 
 // Execute gives the agent of n a command. With wait it returns the result when the

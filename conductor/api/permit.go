@@ -157,8 +157,7 @@ func (h *access) permitMove(c *rest.Call, from, to string) error {
 	case isNotFound(err), err == nil && !h.visible(c, &after):
 		return rest.BadRequest("Node %s could not be found.", to)
 	case err == nil && before.Owner != after.Owner:
-		return rest.BadRequest("What is a part of node %s cannot become one of node %s: they have not the same owner.", from,
-			to)
+		return rest.BadRequest("A part of node %s cannot move to node %s: the nodes have different owners.", from, to)
 	}
 	return err
 }

@@ -15,8 +15,8 @@ type (
 	Config = core.Config
 	// Store keeps nodes and their records.
 	Store = core.Store
-	// Proof is the evidence by which a ramdisk shows that it runs on the machine of a node.
-	Proof = core.Proof
+	// RamdiskAuth is how a ramdisk shows that it runs on the machine of a node.
+	RamdiskAuth = core.RamdiskAuth
 	// Discovery configures the enrolment of unknown machines.
 	Discovery = core.Discovery
 	// Images finds images.
@@ -55,8 +55,8 @@ type (
 	BootStage = core.BootStage
 	// Listener hears of every change that is stored.
 	Listener = core.Listener
-	// Sight is the state of a machine that conductors see and do not write with its node.
-	Sight = core.Sight
+	// Observation is the state of a machine that conductors see and do not write with its node.
+	Observation = core.Observation
 	// Progress is how far a step is.
 	Progress = core.Progress
 	// RootDevice is a choice of a root device.

@@ -250,7 +250,7 @@ func (c catalog[T, P]) write(ctx context.Context, v T, run func(*tx, P) error) (
 		if err := run(t, &v); err != nil {
 			return err
 		}
-		return t.tell(node.EventsOf(ctx))
+		return t.putEvents(node.EventsOf(ctx))
 	})
 	if err != nil {
 		return none, err
@@ -264,7 +264,7 @@ func (c catalog[T, P]) Delete(ctx context.Context, uuid string) error {
 		if err := c.drop(t, uuid); err != nil {
 			return err
 		}
-		return t.tell(node.EventsOf(ctx))
+		return t.putEvents(node.EventsOf(ctx))
 	})
 }
 

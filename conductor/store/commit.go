@@ -74,7 +74,7 @@ func (t *tx) apply(c *node.Change, saved *node.Node) error {
 	if err := t.record(c.History); err != nil {
 		return err
 	}
-	return t.tell(c.Events)
+	return t.putEvents(c.Events)
 }
 
 var (

@@ -14,8 +14,8 @@ import (
 // are committed would let only one of them commit at a time. An event that was committed before another one was begun
 // has the lower id, so it gets the lower position, too.
 
-// tell writes events in the transaction of the change that caused them.
-func (t *tx) tell(events []node.ChangeEvent) error {
+// putEvents writes events in the transaction of the change that caused them.
+func (t *tx) putEvents(events []node.ChangeEvent) error {
 	for i := range events {
 		e := &events[i]
 		if _, err := t.exec("INSERT INTO events (at, type, node_uuid, conductor_group, owner, lessee, doc) "+
@@ -27,9 +27,9 @@ func (t *tx) tell(events []node.ChangeEvent) error {
 	return nil
 }
 
-// Tell writes events without a change of a node.
-func (s *Database) Tell(ctx context.Context, events []node.ChangeEvent) error {
-	return s.w.do(ctx, func(t *tx) error { return t.tell(events) })
+// PutEvents writes events without a change of a node.
+func (s *Database) PutEvents(ctx context.Context, events []node.ChangeEvent) error {
+	return s.w.do(ctx, func(t *tx) error { return t.putEvents(events) })
 }
 
 // Events lists at most limit events after a position, in their order.

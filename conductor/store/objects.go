@@ -90,7 +90,7 @@ func (s *Database) WriteObjects(ctx context.Context, writes []objects.Write, don
 		if revisions, err = t.writeObjects(writes); err != nil {
 			return err
 		}
-		return t.tell(node.EventsOf(ctx))
+		return t.putEvents(node.EventsOf(ctx))
 	}
 	// Deletions, and writes of documents that wait for their deletion (finalizers), make room.
 	if !slices.ContainsFunc(writes, func(w objects.Write) bool {

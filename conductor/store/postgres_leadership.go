@@ -36,7 +36,7 @@ const (
 type leadership struct {
 	config *pgx.ConnConfig
 	epoch  int64
-	tell   func(error)
+	report func(error)
 	conn   *pgx.Conn
 	now    chan struct{} // asks for a look at once
 	end    context.CancelFunc
@@ -47,11 +47,11 @@ type leadership struct {
 }
 
 // lead takes the database. It returns ErrInUse when another conductor has it.
-func lead(ctx context.Context, config *pgx.ConnConfig, tell func(error)) (*leadership, error) {
-	if tell == nil {
-		tell = func(error) {}
+func lead(ctx context.Context, config *pgx.ConnConfig, report func(error)) (*leadership, error) {
+	if report == nil {
+		report = func(error) {}
 	}
-	l := &leadership{config: config, tell: tell, now: make(chan struct{}, 1), ended: make(chan struct{})}
+	l := &leadership{config: config, report: report, now: make(chan struct{}, 1), ended: make(chan struct{})}
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, err
@@ -205,7 +205,7 @@ func (l *leadership) set(err error) {
 	l.err = err
 	l.mu.Unlock()
 	if changed {
-		l.tell(err)
+		l.report(err)
 	}
 }
 

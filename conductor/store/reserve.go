@@ -25,7 +25,7 @@ type reserve struct {
 	path     string
 	size     int64 // 0: none is kept
 	maxPages int
-	tell     func(full error)
+	report   func(full error)
 	isFull   atomic.Bool
 
 	mu    sync.Mutex
@@ -48,11 +48,11 @@ func frees(ctx context.Context) bool { return ctx.Value(freeingKey{}) != nil }
 
 // newReserve takes the room of a reserve, at most a quarter of the file system.
 func newReserve(w *sqliteWriter, path string, o Options) (*reserve, error) {
-	r := &reserve{sqliteWriter: w, path: path, size: o.Reserve, maxPages: o.MaxPages, tell: o.Room}
+	r := &reserve{sqliteWriter: w, path: path, size: o.Reserve, maxPages: o.MaxPages, report: o.Room}
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
-	if r.tell == nil {
-		r.tell = func(error) {}
+	if r.report == nil {
+		r.report = func(error) {}
 	}
 	if r.size == 0 {
 		if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +104,7 @@ func (r *reserve) ready() error {
 
 func (r *reserve) filled(err error) {
 	if !r.isFull.Swap(true) {
-		r.tell(err)
+		r.report(err)
 	}
 }
 
@@ -211,7 +211,7 @@ func (r *reserve) refill(ctx context.Context) bool {
 	}
 	r.given = false
 	r.isFull.Store(false)
-	r.tell(nil)
+	r.report(nil)
 	return true
 }
 

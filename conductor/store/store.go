@@ -86,8 +86,8 @@ type Store interface {
 	// History returns the newest HistoryKept entries of a node, oldest first.
 	History(ctx context.Context, nodeUUID string) ([]node.HistoryEntry, error)
 
-	// Tell writes events without a change of a node.
-	Tell(ctx context.Context, events []node.ChangeEvent) error
+	// PutEvents writes events without a change of a node.
+	PutEvents(ctx context.Context, events []node.ChangeEvent) error
 	// Events lists at most limit events after a position, in the order of their commits. A reader that continues after
 	// the last event it has seen sees each event once.
 	Events(ctx context.Context, after int64, limit int) ([]node.ChangeEvent, error)

@@ -45,7 +45,7 @@ func (p *Pool) probes(st *stock, now time.Time) (all []netip.Addr) {
 	return all
 }
 
-// silent notes that a probe of an address got no answer, unless it was lent meanwhile.
+// silent notes that a probe of an address got no answer, unless it was leased meanwhile.
 func (p *Pool) silent(st *stock, a netip.Addr, now time.Time) {
 	if hw, held := p.holder[st.place(a)]; !held || !p.entries[hw].live(now) {
 		st.probed[a] = now

@@ -11,7 +11,7 @@ import (
 // maxRange bounds one pool, and so its memory: half a megabyte and the bindings.
 const maxRange = 1 << 22
 
-// DefaultLease is how long an address is lent when a Subnet does not say.
+// DefaultLease is how long an address is leased when a Subnet does not say.
 const DefaultLease = time.Hour
 
 // Subnet is one network the server hands out addresses in: its own link, or

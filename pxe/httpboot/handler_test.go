@@ -57,7 +57,7 @@ func newRig(t testing.TB) *rig {
 	r.Handler = New(Config{
 		URL: "http://10.77.0.1:8088", Loaders: loader.Folder(loaders), Booter: r.booter,
 		Client: func(ip netip.Addr, _ net.HardwareAddr) (pxe.Client, bool) {
-			n := ip.As4()[3] // 192.0.2.N is lent to machine N
+			n := ip.As4()[3] // 192.0.2.N is leased to machine N
 			if ip.IsLoopback() {
 				n = 9
 			}

@@ -22,7 +22,7 @@ func (a *asked) Boot(_ context.Context, c pxe.Client) (pxe.Boot, error) {
 
 func (a *asked) Reached(context.Context, pxe.Client, pxe.Stage) {}
 
-// TestScriptSaysWhenLent: the Booter learns when the caller was lent its address: one of an
+// TestScriptSaysWhenLent: the Booter learns when the caller was leased its address: one of an
 // earlier boot proves nothing.
 func TestScriptSaysWhenLent(t *testing.T) {
 	lent := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// defaultTransfers are under way at a time, each of some 20 KiB. Half of them are for addresses that DHCP has lent.
+	// defaultTransfers are under way at a time, each of some 20 KiB. Half of them are for addresses that DHCP has leased.
 	defaultTransfers = 1024
 	maxEach          = 64 // of them to one address: a rack may be behind a translator
 	// silentTime is how long a client may say nothing before others come first. Anybody can begin a transfer in
@@ -32,7 +32,7 @@ type place struct {
 	request string // as it came in
 	cancel  context.CancelCauseFunc
 	began   time.Time
-	known   bool         // DHCP has lent the address
+	known   bool         // DHCP has leased the address
 	moved   atomic.Int64 // bytes that the client has acknowledged
 	acked   atomic.Bool  // the client has acknowledged something: its address is not forged
 }
@@ -50,7 +50,7 @@ func (p *place) slow() bool {
 type places struct {
 	active    map[netip.AddrPort]*place
 	each      map[netip.Addr]int // transfers by address
-	strangers int                // transfers to addresses that DHCP has not lent
+	strangers int                // transfers to addresses that DHCP has not leased
 	waiting   map[netip.AddrPort]*list.Element
 	queues    map[bool]*list.List // of *waiter by known, the first comes first
 	freed     chan struct{}       // holds a token when a waiting request may get a place

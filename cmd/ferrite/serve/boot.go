@@ -17,10 +17,10 @@ import (
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
-// proof is the evidence that ramdisks must show: the one-time word of their boot where this conductor serves boot
+// ramdiskAuth is the evidence that ramdisks must show: the one-time word of their boot where this conductor serves boot
 // scripts, and a leased address where its DHCP server is the only one.
-func (c Config) proof(key []byte) engine.Proof {
-	return engine.Proof{Words: c.Boot, Leases: c.Boot && !c.OtherDHCP, Key: key}
+func (c Config) ramdiskAuth(key []byte) engine.RamdiskAuth {
+	return engine.RamdiskAuth{Words: c.Boot, Leases: c.Boot && !c.OtherDHCP, Key: key}
 }
 
 // openBoot opens the boot service, with --boot.

@@ -211,7 +211,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	}
 	m.announce(m.api, m.log)
 	manager := serviceManagerOf(m.log)
-	manager.tell("READY=1")
+	manager.notify("READY=1")
 	parts.Go(func() { m.shared.Renew(ctx) })
 	parts.Go(func() { imagelibrary.Sweep(ctx, m.images, m.rows.ImageDigests) })
 	if scrapes != nil {
@@ -224,7 +224,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	parts.Go(func() { manager.watch(ctx, func(context.Context) error { return all.Alive() }) })
 	err = m.named(all.Run(ctx))
 	fail(err)
-	manager.tell("STOPPING=1")
+	manager.notify("STOPPING=1")
 	for _, server := range []*http.Server{outer, within} {
 		if cut := drain(server, stopTime, cutOff); cut != nil {
 			m.log.Info("requests cut off at the end", "err", cut)
@@ -300,7 +300,7 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	w, err := c.assemble(ctx, parts{db: db, images: m.images, peers: m.peers, keys: m.keys, who: m.who, cert: m.cert,
 		api: m.api, ready: t.Lease.Check,
 		leaders: membersOf{m, m.all}, metrics: counters, bmcs: bmcSessions{db},
-		logs: handover.NewLogs(t.Lease.Context(), db), sights: handover.NewSights(db, log),
+		logs: handover.NewLogs(t.Lease.Context(), db), observations: handover.NewObservations(db, log),
 		others: m.otherGroups(t, db), streams: m.streams,
 		fail: fail, group: &group, check: t.Lease.Check}, log)
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 )
 
 // groupHosts has the hosts of a cluster and the nodes of all its groups know of each other, for a term: the leader of
-// the default group has a caller, the others a teller. Nil for a conductor without a cluster.
+// the default group has a caller, the others a notifier. Nil for a conductor without a cluster.
 type groupHosts struct {
-	caller *remote.Caller
-	teller *remote.Teller
-	read   remote.Read
+	caller   *remote.Caller
+	notifier *remote.Notifier
+	read     remote.Read
 }
 
 func newGroupHosts(o *otherGroups, w *work) *groupHosts {
@@ -34,10 +34,10 @@ func newGroupHosts(o *otherGroups, w *work) *groupHosts {
 	}
 	h := &groupHosts{read: o.cluster.CalledBy}
 	if o.group == remote.Default {
-		h.caller = remote.NewCaller(remote.Config{Call: call, Room: o.cluster, Count: o.count,
+		h.caller = remote.NewCaller(remote.Config{Call: call, Cluster: o.cluster, Count: o.count,
 			Patience: w.conf.patience(), Log: o.log})
 	} else {
-		h.teller = remote.NewTeller(o.group, call, o.log)
+		h.notifier = remote.NewNotifier(o.group, call, o.log)
 	}
 	return h
 }
@@ -52,10 +52,10 @@ func (h *groupHosts) groups() reconciler.Groups {
 
 // listener has hosts look at each node that has changed.
 func (h *groupHosts) listener(hosts *reconciler.Reconciler) engine.Listener {
-	if h == nil || h.teller == nil {
+	if h == nil || h.notifier == nil {
 		return engine.EachNode(hosts.NodeChanged)
 	}
-	return engine.EachNode(h.teller.NodeChanged)
+	return engine.EachNode(h.notifier.NodeChanged)
 }
 
 // begin has the leader of the default group watch the others until ctx ends, and answers the calls of other leaders.
@@ -64,7 +64,7 @@ func (h *groupHosts) begin(ctx context.Context, kept *sync.WaitGroup, e *engine.
 	switch {
 	case h == nil:
 		return nil
-	case h.teller != nil:
+	case h.notifier != nil:
 		return remote.Server(cluster.MemberPaths, h.read, e)
 	default:
 		kept.Go(func() { h.caller.Watch(ctx, hosts.GroupChanged) })

@@ -46,8 +46,8 @@ func (w *work) makeEngine(_ context.Context, p parts) error {
 		BootLogs: w.logs, Settings: c.settings(), Log: w.log,
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
 		Discovery: c.discovery(w.dialled), CheckForm: driverinfo.CheckForm,
-		Proof:    c.proof(p.keys.Secrets),
-		Observer: w.counters, Sights: p.sights.Recall(), Traces: w.calls,
+		RamdiskAuth: c.ramdiskAuth(p.keys.Secrets),
+		Observer:    w.counters, Observations: p.observations.Recall(), Traces: w.calls,
 	}
 	for _, complete := range w.configured {
 		complete(&conf)
@@ -59,7 +59,7 @@ func (w *work) makeEngine(_ context.Context, p parts) error {
 	for _, enter := range w.made {
 		enter(w.engine)
 	}
-	p.sights.SetEngine(w.engine)
+	p.observations.SetEngine(w.engine)
 	w.measure(p)
 	return nil
 }

@@ -64,7 +64,7 @@ func (h *hosts) join(ctx context.Context, w *work, p parts) error {
 	w.served = append(w.served, func(o *api.Options) {
 		conf := kube.Options{Keeper: documents, Events: eventLog, Log: w.log, Stopping: ctx, Ready: p.ready,
 			Streams: p.streams, Now: w.engine.Now,
-			Room: func(r *http.Request) kube.Room { return w.face.Room(r) }} // the API has the room of all answers
+			Memory: func(r *http.Request) kube.Memory { return w.face.Memory(r) }} // the API counts the memory of all answers
 		if p.who != nil { // a nil pointer in an interface would not be nil
 			conf.Auth = p.who
 		}
@@ -72,8 +72,8 @@ func (h *hosts) join(ctx context.Context, w *work, p parts) error {
 		maps.Copy(o.Mounts, kube.New(conf).Handlers())
 	})
 	// The first report is of a new leader: all its hosts are looked at at once.
-	if groups != nil && groups.teller != nil {
-		w.reachable = append(w.reachable, groups.teller.Run)
+	if groups != nil && groups.notifier != nil {
+		w.reachable = append(w.reachable, groups.notifier.Run)
 	}
 	return nil
 }

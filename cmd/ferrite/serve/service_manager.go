@@ -31,8 +31,8 @@ func newServiceManager(getenv func(string) string, pid int, log *slog.Logger) se
 	return m
 }
 
-// tell sends a state. Nothing here depends on it, so a failure is only logged: systemd acts on the silence.
-func (m serviceManager) tell(state string) {
+// notify sends a state. Nothing here depends on it, so a failure is only logged: systemd acts on the silence.
+func (m serviceManager) notify(state string) {
 	if m.socket == "" {
 		return
 	}
@@ -72,7 +72,7 @@ func (m serviceManager) watch(ctx context.Context, alive func(context.Context) e
 		case err != nil:
 			m.log.Error("the conductor does not answer itself: systemd gets no sign of life, and may start it again", "err", err)
 		default:
-			m.tell("WATCHDOG=1")
+			m.notify("WATCHDOG=1")
 		}
 		select {
 		case <-ctx.Done():

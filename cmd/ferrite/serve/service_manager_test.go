@@ -72,7 +72,7 @@ func TestWatchdogSilence(t *testing.T) {
 		}
 		return errors.New("the database is stuck")
 	})
-	m.tell("after")
+	m.notify("after")
 	if first := next(); first != "after" {
 		t.Errorf("systemd heard %q of a conductor that does not answer", first)
 	}

@@ -46,11 +46,11 @@ func (s serving) run(ctx context.Context) error {
 		}
 	})
 	s.conf.announce(s.listener.Addr(), s.log)
-	s.manager.tell("READY=1")
+	s.manager.notify("READY=1")
 	parts.Go(func() { s.manager.watch(work, s.alive) })
 
 	<-ctx.Done()
-	s.manager.tell("STOPPING=1")
+	s.manager.notify("STOPPING=1")
 	if err := drain(srv, stopTime, cutOff); err != nil {
 		s.log.Info("requests cut off at the end", "err", err)
 	}

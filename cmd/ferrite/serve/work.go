@@ -35,24 +35,24 @@ import (
 
 // parts are the parts of a conductor beside its settings.
 type parts struct {
-	db      Database
-	keys    datafolder.Keys
-	who     *auth.Authenticator      // nil: anybody may do anything
-	cert    *certificate.Certificate // nil for plain HTTP
-	api     net.Addr                 // where the API is
-	images  *imagestore.Store        // the bytes of images
-	peers   imagelibrary.Peers       // nil without a cluster
-	ready   func() error             // why the database cannot be used; nil where it always can
-	fail    context.CancelCauseFunc  // ends the conductor's work, for the reason given
-	group   *string                  // the group of its nodes; nil for all nodes
-	leaders api.Leaders              // nil without a cluster
-	streams *connlimit.Streams       // of the process
-	metrics *metrics.Metrics         // of a term; nil for a conductor of its own
-	bmcs    redfish.Sessions         // nil without a cluster
-	logs    bootlog.Storage          // of a cluster; nil for files in the data folder
-	sights  *handover.Sights         // of a cluster; nil for sights that are lost with the process
-	others  *otherGroups             // nil without a cluster
-	check   func() error             // refuses to send anything to a BMC or an agent; nil where it always may
+	db           Database
+	keys         datafolder.Keys
+	who          *auth.Authenticator      // nil: anybody may do anything
+	cert         *certificate.Certificate // nil for plain HTTP
+	api          net.Addr                 // where the API is
+	images       *imagestore.Store        // the bytes of images
+	peers        imagelibrary.Peers       // nil without a cluster
+	ready        func() error             // why the database cannot be used; nil where it always can
+	fail         context.CancelCauseFunc  // ends the conductor's work, for the reason given
+	group        *string                  // the group of its nodes; nil for all nodes
+	leaders      api.Leaders              // nil without a cluster
+	streams      *connlimit.Streams       // of the process
+	metrics      *metrics.Metrics         // of a term; nil for a conductor of its own
+	bmcs         redfish.Sessions         // nil without a cluster
+	logs         bootlog.Storage          // of a cluster; nil for files in the data folder
+	observations *handover.Observations   // of a cluster; nil for observations that are lost with the process
+	others       *otherGroups             // nil without a cluster
+	check        func() error             // refuses to send anything to a BMC or an agent; nil where it always may
 }
 
 // counters are the metrics of a term, or of a conductor of its own.
@@ -79,22 +79,22 @@ type work struct {
 	fail  context.CancelCauseFunc
 	first bool // of the default group, to which documents and events belong
 
-	drivers  *bmc.Set
-	dialled  calls
-	logs     *bootlog.Keeper
-	events   *events.Log
-	images   *imagelibrary.Library
-	sources  *imagesource.Sources // of all images
-	record   *audit.Recorder
-	calls    *exchangelog.Log
-	counters *metrics.Metrics
-	sights   *handover.Sights // nil without a cluster
-	engine   *engine.Engine
-	scrapes  *metricsServer     // nil without --metrics-address
-	boot     *bootserver.Server // nil without --boot
-	face     *api.API
-	between  http.Handler   // the calls of other leaders; nil without a cluster
-	kept     sync.WaitGroup // ends with the context of assemble
+	drivers      *bmc.Set
+	dialled      calls
+	logs         *bootlog.Keeper
+	events       *events.Log
+	images       *imagelibrary.Library
+	sources      *imagesource.Sources // of all images
+	record       *audit.Recorder
+	calls        *exchangelog.Log
+	counters     *metrics.Metrics
+	observations *handover.Observations // nil without a cluster
+	engine       *engine.Engine
+	scrapes      *metricsServer     // nil without --metrics-address
+	boot         *bootserver.Server // nil without --boot
+	face         *api.API
+	between      http.Handler   // the calls of other leaders; nil without a cluster
+	kept         sync.WaitGroup // ends with the context of assemble
 
 	joined
 }
@@ -102,8 +102,8 @@ type work struct {
 // assemble wires the conductor of the nodes in a store, and takes them up where the last conductor left them. ctx ends
 // its work; close ends the rest.
 func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *work, err error) {
-	w := &work{conf: c, log: log, now: clock.New(log).Now, fail: p.fail, counters: p.counters(), sights: p.sights,
-		first: p.group == nil || *p.group == ""}
+	w := &work{conf: c, log: log, now: clock.New(log).Now, fail: p.fail, counters: p.counters(),
+		observations: p.observations, first: p.group == nil || *p.group == ""}
 	if err := w.openDrivers(p); err != nil {
 		return nil, err
 	}
@@ -176,8 +176,8 @@ func (w *work) start(ctx context.Context) *sync.WaitGroup {
 	if w.first && w.conf.AuditKeep > 0 {
 		running.Go(func() { w.record.Keep(ctx, w.conf.AuditKeep, w.log) })
 	}
-	if w.sights != nil {
-		running.Go(func() { w.sights.Run(ctx) })
+	if w.observations != nil {
+		running.Go(func() { w.observations.Run(ctx) })
 	}
 	if w.images != nil && w.conf.ClusterKey == "" { // a member of a cluster does, whether it leads or not
 		running.Go(func() {

@@ -45,8 +45,8 @@ const maxPage = 8 << 20
 // pageRoom is the memory for a page while it is rendered: its text, and a batch of records.
 const pageRoom = maxPage * 3 / 2
 
-// Room is the memory that one answer may hold.
-type Room struct {
+// Memory is the memory that one answer may hold.
+type Memory struct {
 	holding
 	of *http.Request
 
@@ -55,9 +55,9 @@ type Room struct {
 	slow, late time.Duration // the rest of each pace's grace
 }
 
-// Room is room for the answer to a request, of 64 KiB: every answer has these. End gives it back.
-func (s *Server) Room(r *http.Request) *Room {
-	m := &Room{holding: holding{in: s.answers, from: connlimit.Network(clientaddr.Of(r))}, of: r,
+// Memory reserves memory for the answer to a request, of 64 KiB: every answer has these. End gives it back.
+func (s *Server) Memory(r *http.Request) *Memory {
+	m := &Memory{holding: holding{in: s.answers, from: connlimit.Network(clientaddr.Of(r))}, of: r,
 		slow: slowPace.grace, late: leastPace.grace}
 	m.holding.slow = func() bool { return !m.since.IsZero() && time.Since(m.since) > m.slow }
 	return m
@@ -65,7 +65,7 @@ func (s *Server) Room(r *http.Request) *Room {
 
 // Resize gives back the bytes held, and takes n bytes instead. It waits for room, and answers a 503 Fault when there is
 // none for ten seconds.
-func (m *Room) Resize(n int64) error {
+func (m *Memory) Resize(n int64) error {
 	m.End() // first, so that an answer never waits for its own bytes
 	if n -= freeBody; n <= 0 {
 		return nil
@@ -91,7 +91,7 @@ func (m *Room) Resize(n int64) error {
 }
 
 // take takes n bytes, or returns a channel that is closed when there may be more room.
-func (m *Room) take(n int64) (freed <-chan struct{}) {
+func (m *Memory) take(n int64) (freed <-chan struct{}) {
 	m.in.mu.Lock()
 	defer m.in.mu.Unlock()
 	if m.in.more(&m.holding, n) {
@@ -111,7 +111,7 @@ var errSlow = errors.New("the reader took the answer at less than 1 MiB a second
 
 // Write answers with text. A reader loses its connection if it falls below the least pace, or below the slow pace while
 // other answers find no room.
-func (m *Room) Write(w http.ResponseWriter, text []byte) (n int, err error) {
+func (m *Memory) Write(w http.ResponseWriter, text []byte) (n int, err error) {
 	control := http.NewResponseController(w)
 	for err == nil && n < len(text) {
 		if err = m.begin(control); err != nil {
@@ -126,7 +126,7 @@ func (m *Room) Write(w http.ResponseWriter, text []byte) (n int, err error) {
 }
 
 // begin begins a piece, and sets its reader's deadline. Short answers keep the server's deadline.
-func (m *Room) begin(control *http.ResponseController) error {
+func (m *Memory) begin(control *http.ResponseController) error {
 	m.in.mu.Lock()
 	defer m.in.mu.Unlock()
 	m.since = time.Now()
@@ -144,7 +144,7 @@ func (m *Room) begin(control *http.ResponseController) error {
 	return nil
 }
 
-func (m *Room) done(n int) {
+func (m *Memory) done(n int) {
 	m.in.mu.Lock()
 	defer m.in.mu.Unlock()
 	took := time.Since(m.since)

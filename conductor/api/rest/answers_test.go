@@ -51,7 +51,7 @@ func (s *Server) page(t *testing.T, from string, rate int) (after time.Duration,
 	began := time.Now()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	r.RemoteAddr = from
-	m := s.Room(r)
+	m := s.Memory(r)
 	defer m.End()
 	if err := m.Resize(onePage); err != nil {
 		return time.Since(began), err

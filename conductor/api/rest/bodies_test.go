@@ -72,8 +72,8 @@ func TestLongAnswers(t *testing.T) {
 			made := "not made"
 			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 			r.RemoteAddr = from + ":1"
-			c := &Call{room: a.Room(r), Context: echo.New().NewContext(r, &slowWriter{httptest.NewRecorder(), slow})}
-			defer c.room.End()
+			c := &Call{memory: a.Memory(r), Context: echo.New().NewContext(r, &slowWriter{httptest.NewRecorder(), slow})}
+			defer c.memory.End()
 			err := c.Reserve(int64(estimate * freeBody))
 			if err == nil {
 				made = "made"

@@ -39,7 +39,7 @@ type Call struct {
 	Forced bool
 
 	public string                   // Options.PublicURL
-	room   *Room                    // of the answer
+	memory *Memory                  // of the answer
 	grow   func(*Call, int64) error // Options.Grow
 	body   []byte                   // once it is read; a handler that is called again has it from here
 }
@@ -74,13 +74,13 @@ func (c *Call) Bytes(status int, media string, body []byte) error {
 	}
 	c.Response().Header()["Content-Type"] = []string{media}
 	c.Response().WriteHeader(status)
-	_, err := c.room.Write(c.Response(), body)
+	_, err := c.memory.Write(c.Response(), body)
 	return err
 }
 
 // Reserve takes room in memory for an answer of n bytes. Callers pass an estimate before they render the answer, and
 // its size before they send it. Reserve may wait, and answers a 503 Fault when there is no room.
-func (c *Call) Reserve(n int64) error { return c.room.Resize(n) }
+func (c *Call) Reserve(n int64) error { return c.memory.Resize(n) }
 
 // Empty answers without a body.
 func (c *Call) Empty(status int) error { return c.NoContent(status) }

@@ -194,9 +194,9 @@ func (s *Server) adapt(r Route) echo.HandlerFunc {
 	}
 	versioned := len(r.Path) >= 3 && r.Path[:3] == nodeapi.Root
 	return func(ec echo.Context) error {
-		c := &Call{Context: ec, Minor: nodeapi.MaxMinor, Rule: rule, public: s.public, room: s.Room(ec.Request()),
+		c := &Call{Context: ec, Minor: nodeapi.MaxMinor, Rule: rule, public: s.public, memory: s.Memory(ec.Request()),
 			grow: s.o.Grow}
-		defer c.room.End()
+		defer c.memory.End()
 		if err := s.identify(c); err != nil {
 			return err
 		}

@@ -45,12 +45,12 @@ func Undecoded(doc []byte, at string) (all []string) {
 	return all
 }
 
-// TakeRoom takes all the room for long answers, until done.
+// TakeRoom takes all the answerBudget for long answers, until done.
 func TakeRoom(t *testing.T) (done func()) {
 	t.Helper()
-	_, done, err := room.Read(t.Context(), zeros{}, roomSize+exchange.FreeAnswer-1, nil)
+	_, done, err := answerBudget.Read(t.Context(), zeros{}, roomSize+exchange.FreeAnswer-1, nil)
 	if err != nil {
-		t.Fatalf("the room for answers is not free: %v", err)
+		t.Fatalf("the answerBudget for answers is not free: %v", err)
 	}
 	return done
 }

@@ -28,8 +28,8 @@ const maxOddities = 200
 
 // oddities are the departures of one BMC. Each is reported once.
 type oddities struct {
-	log  *slog.Logger
-	tell func(Oddity) // may be nil
+	log    *slog.Logger
+	report func(Oddity) // may be nil
 
 	mu    sync.Mutex
 	known map[Oddity]bool
@@ -49,8 +49,8 @@ func (o *oddities) note(found ...Oddity) {
 		}
 		o.known[one] = true
 		o.log.Info("the BMC departs from the standard", "odd", one.String())
-		if o.tell != nil {
-			o.tell(one)
+		if o.report != nil {
+			o.report(one)
 		}
 	}
 }

@@ -43,7 +43,7 @@ type wire struct {
 	late     lateLogins
 	expected []reflect.Type // into which the next document is decoded
 	odd      oddities
-	decoded  func() // releases the last answer's share of the room
+	decoded  func() // releases the last answer's share of answerBudget
 }
 
 func newWire(o *Options, t *target) (*wire, error) {
@@ -61,7 +61,7 @@ func newWire(o *Options, t *target) (*wire, error) {
 	form := &http.Transport{DialContext: dialWithin(o.Dialer, min(connect, request)), TLSClientConfig: conf,
 		MaxConnsPerHost: 1, DisableCompression: true, IdleConnTimeout: 30 * time.Second, MaxResponseHeaderBytes: maxHeader}
 	return &wire{next: form.Clone(), form: form, base: t.base, root: t.root, timeout: request, again: o.Pause, log: log,
-		traced: o.Trace, shown: o.Shown, dialer: o.Dialer, odd: oddities{log: log, tell: o.Odd}, decoded: func() {}}, nil
+		traced: o.Trace, shown: o.Shown, dialer: o.Dialer, odd: oddities{log: log, report: o.Odd}, decoded: func() {}}, nil
 }
 
 // expect names the types into which the next document that is asked for is decoded.
@@ -223,12 +223,12 @@ func (w *wire) exchange(r *http.Request) (*http.Response, []Oddity, error) {
 	return answer, odd, nil
 }
 
-// room is for the answers of all BMCs, until they are decoded.
-var room = exchange.NewRoom(roomSize, exchange.FreeAnswer)
+// answerBudget is for the answers of all BMCs, until they are decoded.
+var answerBudget = exchange.NewBudget(roomSize, exchange.FreeAnswer)
 
 const roomSize = 64 << 20
 
-// done releases the last answer's share of the room, if its body was never closed.
+// done releases the last answer's share of answerBudget, if its body was never closed.
 func (w *wire) done() {
 	if w.turn.TryLock() {
 		defer w.turn.Unlock()
@@ -272,7 +272,7 @@ func (w *wire) read(ctx context.Context, answer *http.Response, most int) ([]byt
 		body = unpacked
 		answer.Header.Del("Content-Encoding")
 	}
-	raw, done, err := room.Read(ctx, body, most, answer.Body.Close)
+	raw, done, err := answerBudget.Read(ctx, body, most, answer.Body.Close)
 	if w.decoded = done; err != nil {
 		return raw, err
 	}

@@ -269,7 +269,7 @@ func TestNoPasswordInAScript(t *testing.T) {
 func TestWord(t *testing.T) {
 	hw, _ := net.ParseMAC(mac)
 	p := policy(t, booting("inspect", "inspect.wait_for_data"), node.Port{PXEEnabled: true})
-	p.Engine.Proof = engine.Proof{Words: true, Key: []byte("k")}
+	p.Engine.RamdiskAuth = engine.RamdiskAuth{Words: true, Key: []byte("k")}
 	plain, err := p.Boot(t.Context(), pxe.Client{MAC: hw})
 	if err != nil || strings.Contains(plain.Cmdline, "ipa-agent-token") {
 		t.Fatalf("DHCP is told %q, %v", plain.Cmdline, err)
@@ -300,7 +300,7 @@ func TestScriptAfterTheWord(t *testing.T) {
 	n.ProvisionState, n.Run.Index = node.CleanWait, 1
 	n.Agent = node.Agent{Token: "t", TokenSent: true, WordHash: "h"}
 	p := policy(t, n, node.Port{PXEEnabled: true})
-	p.Engine.Proof = engine.Proof{Words: true, Leases: true}
+	p.Engine.RamdiskAuth = engine.RamdiskAuth{Words: true, Leases: true}
 	for _, tc := range []struct {
 		script bool
 		want   pxe.Action

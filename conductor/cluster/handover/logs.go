@@ -1,5 +1,5 @@
 // Package handover keeps in the database of a cluster a leader's knowledge of machines beside their nodes: boot stages
-// and progress (Sights), and the logs of ramdisks and consoles (Logs). So the next leader shows them, too.
+// and progress (Observations), and the logs of ramdisks and consoles (Logs). So the next leader shows them, too.
 //
 // It must not decide, and writes for the time of one term alone: the database refuses it afterwards.
 package handover

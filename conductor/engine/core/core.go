@@ -41,7 +41,7 @@ type Config struct {
 	// CheckForm refuses values of a node's driver_info that are wrong independent of files and BMCs. Nil: no check.
 	CheckForm func(n node.Node) error
 
-	Proof Proof // the proof that ramdisks must show; the zero value: none
+	RamdiskAuth RamdiskAuth // the proof that ramdisks must show; the zero value: none
 
 	Media BootMedia // images for virtual drives; nil: none are served
 
@@ -50,8 +50,8 @@ type Config struct {
 	Observer Observer // nil: none
 	Traces   Tracer   // nil: none
 
-	// Sights returns the boot stages and progress that earlier conductors saw of a node's machine. Nil: nothing.
-	Sights func(ctx context.Context, uuid string) (Sight, error)
+	// Observations returns the boot stages and progress that earlier conductors saw of a node's machine. Nil: nothing.
+	Observations func(ctx context.Context, uuid string) (Observation, error)
 
 	PowerWorkers int // power states read at a time by the power sync; 64 when 0
 
@@ -126,9 +126,9 @@ func New(c Config) *Core {
 	if c.PowerWorkers == 0 {
 		c.PowerWorkers = 64
 	}
-	if c.Proof.Key == nil {
-		c.Proof.Key = make([]byte, sha256.Size)
-		rand.Read(c.Proof.Key) // never fails
+	if c.RamdiskAuth.Key == nil {
+		c.RamdiskAuth.Key = make([]byte, sha256.Size)
+		rand.Read(c.RamdiskAuth.Key) // never fails
 	}
 	stop, halt := context.WithCancel(context.Background())
 	e := &Core{

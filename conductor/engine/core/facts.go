@@ -23,7 +23,7 @@ func (e *Core) facts(ctx context.Context, n node.Node, need plan.Need, finish *n
 		}
 	}
 	f = plan.Facts{Ports: ports, Settings: e.Settings, EffectPending: pending != nil, LogsMissing: e.logsMissing(n),
-		Words: e.Proof.Words, OwnDHCP: e.Proof.Leases}
+		Words: e.RamdiskAuth.Words, OwnDHCP: e.RamdiskAuth.Leases}
 	if pending != nil && pending.Name == plan.ShutDown {
 		f.ShutDown = pending
 	}

@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -114,8 +116,7 @@ func renames(n node.Node, change *node.Change) bool {
 	return change != nil && change.Save != nil && change.Save.Name != "" && change.Save.Name != n.Name
 }
 
-// Commit writes a change and calls the listeners. First it fills in the values that pure code cannot produce:
-// identifiers and signatures.
+// Commit writes a change and calls the listeners.
 func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 	if err := e.complete(ctx, &c); err != nil {
 		return node.Node{}, err
@@ -131,6 +132,37 @@ func (e *Core) Commit(ctx context.Context, c node.Change) (node.Node, error) {
 	done.Saved = saved
 	e.committed(ctx, &done)
 	return saved, nil
+}
+
+// complete fills in the values that pure code cannot produce (identifiers, users, signatures), and the event of the
+// change.
+func (e *Core) complete(ctx context.Context, c *node.Change) error {
+	c.Events = nil // of a try before
+	for i := range c.History {
+		by := userOf(ctx)
+		c.History[i].UUID, c.History[i].User, c.History[i].Project = uuid.NewString(), by.name, by.project
+	}
+	for i := range c.AddPorts {
+		if c.AddPorts[i].UUID == "" {
+			c.AddPorts[i].UUID = uuid.NewString()
+		}
+	}
+	now := e.Now()
+	if c.Save != nil {
+		c.Save.UpdatedAt = &now
+	}
+	if a := c.PutAllocation; a != nil && a.Revision > 0 {
+		a.UpdatedAt = &now
+	}
+	if c.PutEraseReport != nil {
+		if err := e.signEraseReport(c.PutEraseReport, now); err != nil {
+			return err
+		}
+	}
+	if event, ok := e.changeEvent(ctx, c, now); ok {
+		c.Events = append(c.Events, event)
+	}
+	return nil
 }
 
 // effectTime bounds an effect as long as it holds its worker: no other request can change its node, and a renewed lease

@@ -55,7 +55,7 @@ type World struct {
 	PowerOff   error  // the refusal of agents to power off; nil: never
 	PowerFault string // and those that take it fail so, at once or after a while
 	PowerSlow  bool
-	Proof      core.Proof            // the proof that ramdisks must show
+	Proof      core.RamdiskAuth      // the proof that ramdisks must show
 	Readers    int                   // power states read at a time; 0 for the default
 	Media      core.BootMedia        // serves boot media; nil for none
 	Log        *slog.Logger          // of the conductors; nil for none
@@ -114,7 +114,7 @@ func New(t *testing.T, seed uint64) *World {
 		Taken: map[node.Transition]bool{}, Broken: map[string]bool{}, Lost: map[string]bool{}, Mute: map[string]bool{},
 	}
 	w.Settings.ConductorName = "test"
-	w.Proof = core.Proof{Words: true, Key: []byte("of the test")}
+	w.Proof = core.RamdiskAuth{Words: true, Key: []byte("of the test")}
 	w.Ledger = newLedger(t)
 	return w
 }
@@ -142,7 +142,7 @@ func (w *World) Start() {
 		Images: w.Images, Networks: w.Networks, Probe: w.Probe, BootLogs: w.Logs,
 		EraseKey: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)),
 		Settings: w.Settings, Log: cmp.Or(w.Log, slog.New(slog.DiscardHandler)),
-		PowerWorkers: w.Readers, Proof: w.Proof, Media: w.Media,
+		PowerWorkers: w.Readers, RamdiskAuth: w.Proof, Media: w.Media,
 		Now: func() time.Time { return time.Now().Add(time.Duration(w.Skew.Load())) },
 	}
 	e := w.traced(&conf)

@@ -77,7 +77,7 @@ func (l *Log) Happened(n node.Node, e nodeapi.Event) {
 		l.live = append([]Event(nil), l.live[over:]...)
 	}
 	l.passed++
-	l.tell()
+	l.wakeFollowers()
 }
 
 // Followed reports whether anybody follows.

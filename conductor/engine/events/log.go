@@ -201,11 +201,11 @@ func (l *Log) add(found []node.ChangeEvent) {
 		l.ring = append([]Event(nil), l.ring[over:]...)
 	}
 	l.last = rendered[len(rendered)-1].position
-	l.tell()
+	l.wakeFollowers()
 }
 
-// tell wakes all waiting followers. The lock is held.
-func (l *Log) tell() {
+// wakeFollowers wakes all waiting followers. The lock is held.
+func (l *Log) wakeFollowers() {
 	close(l.changed)
 	l.changed = make(chan struct{})
 }

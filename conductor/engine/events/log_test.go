@@ -42,7 +42,7 @@ func (s site) tell(t testing.TB, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
 		doc := fmt.Sprintf(`{"type":"n.%d"}`, i)
-		err := s.store.Tell(t.Context(), []node.ChangeEvent{{At: time.Now(), Type: fmt.Sprint("n.", i), Node: "n", Owner: "o",
+		err := s.store.PutEvents(t.Context(), []node.ChangeEvent{{At: time.Now(), Type: fmt.Sprint("n.", i), Node: "n", Owner: "o",
 			Lessee: "l", Doc: json.RawMessage(doc)}})
 		if err != nil {
 			t.Fatal(err)
@@ -128,7 +128,7 @@ func TestSeen(t *testing.T) {
 	s := begin(t, mem.New())
 	doc := `{"type":"node.updated","user":"root","notes":[{"text":"secret"}],"node":{"uuid":"n","last_error":"secret"}}`
 	for _, e := range []node.ChangeEvent{{Type: "a", Doc: []byte(doc)}, {Type: "b", Lessee: "l", Doc: []byte(doc)}} {
-		if err := s.store.Tell(t.Context(), []node.ChangeEvent{e}); err != nil {
+		if err := s.store.PutEvents(t.Context(), []node.ChangeEvent{e}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -178,11 +178,7 @@ func (j *job) sync(ctx context.Context) (any, error) {
 }
 
 // poll asks for the state of a command.
-func (j *job) poll(ctx context.Context) (any, error) {
-	var a plan.PollArgs
-	if err := j.args(&a); err != nil {
-		return nil, err
-	}
+func (j *job) poll(ctx context.Context, a plan.PollArgs) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, agentCall)
 	defer cancel()
 	all, err := j.Agents.Commands(ctx, j.n)

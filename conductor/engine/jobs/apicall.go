@@ -15,11 +15,7 @@ import (
 
 // callAPI makes the GET that an inspection rule asks for. As in Ironic, it tries again if the server is busy or cannot
 // be reached. Any other answer than success fails the inspection.
-func (j *job) callAPI(ctx context.Context) (any, error) {
-	var c rules.Call
-	if err := j.args(&c); err != nil {
-		return nil, err
-	}
+func (j *job) callAPI(ctx context.Context, c rules.Call) (any, error) {
 	if j.RuleCalls == nil {
 		return nil, errors.New("action api-call: this conductor makes no calls for rules")
 	}

@@ -92,8 +92,8 @@ func call(t *testing.T, c rules.Call) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = (&job{Jobs: calling(http.DefaultTransport),
-		effect: node.Effect{Name: "inspect.call_api", Args: raw}}).callAPI(t.Context())
+	_, err = jobs["inspect.call_api"](&job{Jobs: calling(http.DefaultTransport),
+		effect: node.Effect{Name: "inspect.call_api", Args: raw}}, t.Context())
 	return err
 }
 
@@ -114,8 +114,8 @@ func (*refuser) Permanent() bool { return true }
 // TestCallAPIRefused: the conductor's own client says which addresses are called, once.
 func TestCallAPIRefused(t *testing.T) {
 	by := &refuser{}
-	_, err := (&job{Jobs: calling(by), effect: node.Effect{Args: json.RawMessage(
-		`{"url":"http://169.254.169.254/","timeout":60000000000,"retries":9,"backoff":10000}`)}}).callAPI(t.Context())
+	_, err := jobs["inspect.call_api"](&job{Jobs: calling(by), effect: node.Effect{Args: json.RawMessage(
+		`{"url":"http://169.254.169.254/","timeout":60000000000,"retries":9,"backoff":10000}`)}}, t.Context())
 	if err == nil || !strings.Contains(err.Error(), "not called") || by.tries != 1 {
 		t.Errorf("%d tries: %v", by.tries, err)
 	}
@@ -130,8 +130,8 @@ func TestCallAPIEnds(t *testing.T) {
 	}))
 	defer s.Close()
 	args := fmt.Sprintf(`{"url":%q,"timeout":60000000000,"retries":9,"backoff":10000}`, s.URL)
-	if _, err := (&job{Jobs: calling(http.DefaultTransport),
-		effect: node.Effect{Args: json.RawMessage(args)}}).callAPI(ctx); err == nil {
+	if _, err := jobs["inspect.call_api"](&job{Jobs: calling(http.DefaultTransport),
+		effect: node.Effect{Args: json.RawMessage(args)}}, ctx); err == nil {
 		t.Error("a call that was cut off has succeeded")
 	}
 }

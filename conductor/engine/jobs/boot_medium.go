@@ -13,11 +13,7 @@ import (
 )
 
 // insertBootMedium puts the boot medium of a node into its virtual CD drive.
-func (j *job) insertBootMedium(ctx context.Context) (any, error) {
-	var a plan.MediumArgs
-	if err := j.args(&a); err != nil {
-		return nil, err
-	}
+func (j *job) insertBootMedium(ctx context.Context, a plan.MediumArgs) (any, error) {
 	bmc, err := core.Extension[core.MediaLoader](j.n, j.bmc, "management", "attach_virtual_media")
 	if err != nil {
 		return nil, err

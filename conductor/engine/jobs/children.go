@@ -19,11 +19,7 @@ const (
 
 // childrenStep has the child nodes do a step, all at a time, and waits for them. Each command has a token, so that
 // repeating it after a crash has no effect.
-func (j *job) childrenStep(ctx context.Context) (any, error) {
-	var s node.Step
-	if err := j.args(&s); err != nil {
-		return nil, err
-	}
+func (j *job) childrenStep(ctx context.Context, s node.Step) (any, error) {
 	children, err := j.children(ctx, s.Children)
 	if err != nil {
 		return nil, err

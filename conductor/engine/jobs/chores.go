@@ -10,11 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-func (j *job) changeBootMode(ctx context.Context) (any, error) {
-	var r plan.BootModeRequest
-	if err := j.args(&r); err != nil {
-		return nil, err
-	}
+func (j *job) changeBootMode(ctx context.Context, r plan.BootModeRequest) (any, error) {
 	return j.changeMode(ctx, r.Mode)
 }
 
@@ -28,11 +24,7 @@ func (j *job) changeMode(ctx context.Context, mode string) (any, error) {
 		})
 }
 
-func (j *job) changeSecureBoot(ctx context.Context) (any, error) {
-	var r plan.SecureBootRequest
-	if err := j.args(&r); err != nil {
-		return nil, err
-	}
+func (j *job) changeSecureBoot(ctx context.Context, r plan.SecureBootRequest) (any, error) {
 	bmc, err := core.Extension[core.SecureBooter](j.n, j.bmc, "management", "set_secure_boot_state")
 	if err != nil {
 		return nil, err

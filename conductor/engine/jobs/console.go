@@ -7,11 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-func (j *job) changeConsole(ctx context.Context) (any, error) {
-	var r plan.ConsoleRequest
-	if err := j.args(&r); err != nil {
-		return nil, err
-	}
+func (j *job) changeConsole(ctx context.Context, r plan.ConsoleRequest) (any, error) {
 	bmc, err := core.Extension[core.Consoles](j.n, j.bmc, "console", "console")
 	if err != nil {
 		return nil, err

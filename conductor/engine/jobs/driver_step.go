@@ -13,11 +13,7 @@ import (
 const stepCall = 2 * time.Minute
 
 // driverStep gives the driver a step, or asks it after one.
-func (j *job) driverStep(ctx context.Context) (any, error) {
-	var a plan.DriverArgs
-	if err := j.args(&a); err != nil {
-		return nil, err
-	}
+func (j *job) driverStep(ctx context.Context, a plan.DriverArgs) (any, error) {
 	stepper, ok := j.bmc.(core.Stepper)
 	if !ok {
 		return nil, node.Refuse(node.Invalid, "hardware type %q has no step %s any more", j.n.Driver, a.Step)

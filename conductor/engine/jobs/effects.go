@@ -44,36 +44,47 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"power.reboot":                    (*job).power,
 	"power.request":                   (*job).power,
 	plan.ShutDown:                     (*job).power,
-	"management.set_boot_device":      (*job).setBootDevice,
+	"management.set_boot_device":      with((*job).setBootDevice),
 	"management.set_boot_mode":        (*job).setBootMode,
 	"management.read_hardware":        (*job).readHardware,
 	"inspect.read_system":             (*job).readMachine,
 	"inspect.read_ports":              (*job).readSystem,
-	"inspect.call_api":                (*job).callAPI,
+	"inspect.call_api":                with((*job).callAPI),
 	"agent.get_steps":                 (*job).getSteps,
 	"agent.execute_step":              (*job).executeStep,
 	"agent.get_partition_uuids":       (*job).getPartitionUUIDs,
 	"agent.install_bootloader":        (*job).installBootloader,
 	"agent.sync":                      (*job).sync,
-	"agent.kexec":                     (*job).kexec,
+	"agent.kexec":                     with((*job).kexec),
 	"agent.power_off":                 (*job).agentPowerOff,
 	"agent.finalize_rescue":           (*job).finalizeRescue,
-	"management.change_boot_mode":     (*job).changeBootMode,
-	"management.change_secure_boot":   (*job).changeSecureBoot,
-	"management.insert_boot_medium":   (*job).insertBootMedium,
+	"management.change_boot_mode":     with((*job).changeBootMode),
+	"management.change_secure_boot":   with((*job).changeSecureBoot),
+	"management.insert_boot_medium":   with((*job).insertBootMedium),
 	"management.eject_boot_medium":    (*job).ejectBootMedium,
 	"management.clear_boot_medium":    (*job).ejectBootMedium,
-	"management.attach_virtual_media": (*job).attachMedium,
-	"management.detach_virtual_media": (*job).detachMedia,
-	"console.change":                  (*job).changeConsole,
-	"vendor.call":                     (*job).callVendor,
-	"driver.execute_step":             (*job).driverStep,
-	"children.execute_step":           (*job).childrenStep,
-	"agent.poll":                      (*job).poll,
+	"management.attach_virtual_media": with((*job).attachMedium),
+	"management.detach_virtual_media": with((*job).detachMedia),
+	"console.change":                  with((*job).changeConsole),
+	"vendor.call":                     with((*job).callVendor),
+	"driver.execute_step":             with((*job).driverStep),
+	"children.execute_step":           with((*job).childrenStep),
+	"agent.poll":                      with((*job).poll),
 	"agent.collect_logs":              (*job).collectLogs,
-	"network.attach":                  (*job).attachNetwork,
+	"network.attach":                  with((*job).attachNetwork),
 	"network.leave":                   (*job).leaveNetwork,
 	"network.return_to_tenant":        (*job).returnToTenant,
+}
+
+// with binds a function that takes the arguments of its effect.
+func with[T any](do func(j *job, ctx context.Context, args T) (any, error)) func(*job, context.Context) (any, error) {
+	return func(j *job, ctx context.Context) (any, error) {
+		var args T
+		if err := j.args(&args); err != nil {
+			return nil, err
+		}
+		return do(j, ctx, args)
+	}
 }
 
 // Perform carries out one effect.
@@ -183,11 +194,7 @@ func (j *job) secureBoot(ctx context.Context) *bool {
 	return on
 }
 
-func (j *job) setBootDevice(ctx context.Context) (any, error) {
-	var a plan.BootDeviceArgs
-	if err := j.args(&a); err != nil {
-		return nil, err
-	}
+func (j *job) setBootDevice(ctx context.Context, a plan.BootDeviceArgs) (any, error) {
 	if plan.BootsUnsigned(j.n, a) {
 		call, cancel := context.WithTimeout(ctx, j.Patience(j.n).Verify)
 		on := j.secureBoot(call)

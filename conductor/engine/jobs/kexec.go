@@ -26,11 +26,7 @@ const (
 // seen by the agent's silence: an agent that still answers has not left. After a crash
 // of ours an agent that is silent may have left or not, which is an error: the firmware's
 // way is right in both cases.
-func (j *job) kexec(ctx context.Context) (any, error) {
-	var a agentapi.KexecParams
-	if err := j.args(&a); err != nil {
-		return nil, err
-	}
+func (j *job) kexec(ctx context.Context, a agentapi.KexecParams) (any, error) {
 	res, err := j.send(ctx, agentapi.KexecCommand, a, true)
 	var unknown interface{ UnknownCommand() bool }
 	switch {

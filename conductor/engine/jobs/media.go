@@ -7,11 +7,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-func (j *job) attachMedium(ctx context.Context) (any, error) {
-	var r plan.AttachRequest
-	if err := j.args(&r); err != nil {
-		return nil, err
-	}
+func (j *job) attachMedium(ctx context.Context, r plan.AttachRequest) (any, error) {
 	bmc, err := core.Extension[core.MediaLoader](j.n, j.bmc, "management", "attach_virtual_media")
 	if err != nil {
 		return nil, err
@@ -21,11 +17,7 @@ func (j *job) attachMedium(ctx context.Context) (any, error) {
 	return plan.ChoreDone{}, bmc.AttachMedium(ctx, j.n, r.Medium)
 }
 
-func (j *job) detachMedia(ctx context.Context) (any, error) {
-	var r plan.DetachRequest
-	if err := j.args(&r); err != nil {
-		return nil, err
-	}
+func (j *job) detachMedia(ctx context.Context, r plan.DetachRequest) (any, error) {
 	bmc, err := core.Extension[core.MediaLoader](j.n, j.bmc, "management", "detach_virtual_media")
 	if err != nil {
 		return nil, err

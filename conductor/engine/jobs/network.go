@@ -8,11 +8,7 @@ import (
 )
 
 // attachNetwork puts the machine's ports into a network.
-func (j *job) attachNetwork(ctx context.Context) (any, error) {
-	var a plan.NetworkArgs
-	if err := j.args(&a); err != nil {
-		return nil, err
-	}
+func (j *job) attachNetwork(ctx context.Context, a plan.NetworkArgs) (any, error) {
 	return j.attachTo(ctx, a.Network)
 }
 

@@ -44,7 +44,7 @@ func (j *job) power(ctx context.Context) (any, error) {
 		if left < time.Second || answerLost(err) && !readable(a.Target) { // to press twice restarts twice
 			return nil, j.late(a, err)
 		}
-		if err := j.tell(ctx, err); err != nil {
+		if err := j.noteFailure(ctx, err); err != nil {
 			return nil, err
 		}
 		if err := pauseFor(ctx, min(core.Pause(try), left/2)); err != nil {

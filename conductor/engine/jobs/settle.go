@@ -77,7 +77,7 @@ func (j *job) settle(ctx context.Context, end time.Time, is func(context.Context
 			return false, err
 		case err != nil && j.Now().Sub(said).Abs() >= noteEvery:
 			said = j.Now()
-			if err := j.tell(ctx, err); err != nil {
+			if err := j.noteFailure(ctx, err); err != nil {
 				return false, err
 			}
 		}
@@ -87,9 +87,9 @@ func (j *job) settle(ctx context.Context, end time.Time, is func(context.Context
 	}
 }
 
-// tell writes a failure that an effect meets on its way into the node's status. It returns an error only if the effect
-// now belongs to another conductor.
-func (j *job) tell(ctx context.Context, failure error) error {
+// noteFailure writes a failure that an effect meets on its way into the node's status. It returns an error only if the
+// effect now belongs to another conductor.
+func (j *job) noteFailure(ctx context.Context, failure error) error {
 	if j.effect.Error == plan.Clip(failure.Error()) {
 		return nil
 	}

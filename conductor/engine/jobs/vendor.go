@@ -8,11 +8,7 @@ import (
 )
 
 // callVendor calls a vendor method in the background: no client waits for it.
-func (j *job) callVendor(ctx context.Context) (any, error) {
-	var r plan.VendorRequest
-	if err := j.args(&r); err != nil {
-		return nil, err
-	}
+func (j *job) callVendor(ctx context.Context, r plan.VendorRequest) (any, error) {
 	vendor, err := core.Extension[core.Vendor](j.n, j.bmc, "vendor", "vendor")
 	if err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 // BootWord is the one-time word for the boot script of a node; "" when there is none to give. Its hash is saved before
 // it is returned. A script that is requested again in the same boot holds the same word, until an agent has used it.
 func (e *Ramdisks) BootWord(ctx context.Context, uuid string) (string, error) {
-	if !e.Proof.Words {
+	if !e.RamdiskAuth.Words {
 		return "", nil
 	}
 	for range core.MaxTries {
@@ -52,7 +52,7 @@ func (e *Ramdisks) BootWord(ctx context.Context, uuid string) (string, error) {
 // off. If the machine was already proven in this boot, it has restarted. Then its run ends, because the agent it would
 // wait for is gone.
 func (e *Ramdisks) ScriptAsked(ctx context.Context, n node.Node, from netip.Addr, lent time.Time) (node.Node, error) {
-	if !e.Proof.Leases {
+	if !e.RamdiskAuth.Leases {
 		return n, nil
 	}
 	if lent.Before(n.Agent.Since) && plan.WantsRamdisk(n) {
@@ -67,7 +67,7 @@ func (e *Ramdisks) ScriptAsked(ctx context.Context, n node.Node, from netip.Addr
 // makeWord derives the word of a boot from its salt. So the word is stored nowhere, and a restarted conductor can
 // repeat it. It has the length that ironic-python-agent requires of tokens.
 func (e *Ramdisks) makeWord(n node.Node) string {
-	mac := hmac.New(sha256.New, e.Proof.Key)
+	mac := hmac.New(sha256.New, e.RamdiskAuth.Key)
 	mac.Write([]byte("boot word\x00" + n.UUID + "\x00" + n.Agent.WordSalt))
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
@@ -102,7 +102,7 @@ func (e *Ramdisks) verdictOnLookup(n node.Node, c node.Caller) (verdict, string)
 			return acquaint, ""
 		}
 		return refuse, askedTwice
-	case !e.Proof.Words || a.Unproven:
+	case !e.RamdiskAuth.Words || a.Unproven:
 		return issue, ""
 	case c.Old:
 		return refuse, oldRamdisk
@@ -127,7 +127,7 @@ func heldBy(a node.Agent, c node.Caller) bool {
 // verdictOnData decides on a sender of inspection data.
 func (e *Ramdisks) verdictOnData(n node.Node, c node.Caller) (verdict, string) {
 	switch a := n.Agent; {
-	case !e.Proof.Words || a.Unproven || !c.Old && a.IsWord(c.Word):
+	case !e.RamdiskAuth.Words || a.Unproven || !c.Old && a.IsWord(c.Word):
 		return acquaint, ""
 	case c.Old:
 		return refuse, oldRamdisk
@@ -143,7 +143,7 @@ func (e *Ramdisks) turnAway(ctx context.Context, n node.Node, c node.Caller, wha
 	e.warnOf(ctx, what+" refused", n.UUID, "from", c.From, "err", why)
 	// The leased address shows that the machine's own ramdisk is too old, and it asks until
 	// it is refused no more.
-	proven := why == oldRamdisk && e.Proof.Leases && n.ProvisionState.Class() == node.Waiting
+	proven := why == oldRamdisk && e.RamdiskAuth.Leases && n.ProvisionState.Class() == node.Waiting
 	first := e.Memory.First(n.UUID, what+why)
 	if !first && !proven {
 		return unknownRamdisk()

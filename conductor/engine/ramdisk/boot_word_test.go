@@ -200,7 +200,7 @@ func TestBootsNobodyServes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logged bytes.Buffer
 		w := enginetest.New(t, 1)
-		w.Proof, w.Log = core.Proof{}, slog.New(slog.NewTextHandler(&logged, nil))
+		w.Proof, w.Log = core.RamdiskAuth{}, slog.New(slog.NewTextHandler(&logged, nil))
 		n := w.Waiting()
 		defer w.Close()
 		lend(t, w, n.UUID, "10.0.0.5")
@@ -242,7 +242,7 @@ func TestBootsNobodyServes(t *testing.T) {
 func TestRestWithoutWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := enginetest.New(t, 1)
-		w.Proof, w.Settings.FastTrack = core.Proof{}, true
+		w.Proof, w.Settings.FastTrack = core.RamdiskAuth{}, true
 		w.Start()
 		defer w.Close()
 		n := node.Node{UUID: "n-rest", Driver: "fake-hardware", ProvisionState: node.Available, PowerState: node.PowerOn}

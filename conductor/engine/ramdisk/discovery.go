@@ -39,7 +39,7 @@ func (e *Ramdisks) Discover(ctx context.Context, data agentapi.Inspection, raw [
 	if err := e.checkOwnLease(ctx, macs, from); err != nil {
 		return node.Node{}, nil, err
 	}
-	leave, err := e.strangers.enter(ctx, tells(macs, data))
+	leave, err := e.unknown.begin(ctx, identityKeys(macs, data))
 	if err != nil {
 		return node.Node{}, nil, err
 	}
@@ -49,7 +49,7 @@ func (e *Ramdisks) Discover(ctx context.Context, data agentapi.Inspection, raw [
 		return n, nil, err
 	}
 	if n.UUID == "" {
-		made, ok := e.strangers.room(e.machines.undecided, e.Discovery.Limit)
+		made, ok := e.unknown.reserve(e.machines.undecided, e.Discovery.Limit)
 		if !ok {
 			return n, nil, e.noRoom(ctx, macs)
 		}
@@ -124,7 +124,7 @@ func (e *Ramdisks) checkOwnLease(ctx context.Context, macs []string, from netip.
 			from, "lent_to", other)
 		return unknownRamdisk()
 	}
-	if (e.Proof.Leases || len(given) > 0) && !own {
+	if (e.RamdiskAuth.Leases || len(given) > 0) && !own {
 		e.warnOf(ctx, "discovery refused: the machine was lent another address", "", "from", from, "lent", given)
 		return unknownRamdisk()
 	}

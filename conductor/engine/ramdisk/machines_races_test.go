@@ -175,24 +175,24 @@ func TestSavesAmidReading(t *testing.T) {
 // TestStrangers: calls of one machine wait for each other, calls of other machines do not. The number of nodes that are
 // made at a time is bounded.
 func TestStrangers(t *testing.T) {
-	var s strangers
+	var s unknownMachines
 	ctx := context.Background()
-	leave, err := s.enter(ctx, []string{"a", "b"})
+	leave, err := s.begin(ctx, []string{"a", "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := s.enter(ctx, []string{"c"})
+	other, err := s.begin(ctx, []string{"c"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	gone, end := context.WithCancel(ctx)
 	end()
-	if _, err := s.enter(gone, []string{"b"}); err == nil {
+	if _, err := s.begin(gone, []string{"b"}); err == nil {
 		t.Error("two calls of one machine at a time")
 	}
 	entered := make(chan error, 1)
 	go func() {
-		again, err := s.enter(ctx, []string{"c", "b"})
+		again, err := s.begin(ctx, []string{"c", "b"})
 		if err == nil {
 			again()
 		}
@@ -209,12 +209,12 @@ func TestStrangers(t *testing.T) {
 		t.Errorf("%v, busy: %v", err, s.busy)
 	}
 	three := func() int { return 3 }
-	made, ok := s.room(three, 4)
-	if _, again := s.room(three, 4); !ok || again {
+	made, ok := s.reserve(three, 4)
+	if _, again := s.reserve(three, 4); !ok || again {
 		t.Errorf("room for one: %t, %t", ok, again)
 	}
 	made()
-	if _, ok := s.room(three, 4); !ok {
+	if _, ok := s.reserve(three, 4); !ok {
 		t.Error("no room when the other one is made")
 	}
 }

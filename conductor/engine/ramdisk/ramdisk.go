@@ -33,9 +33,9 @@ var (
 // are not enrolled.
 type Ramdisks struct {
 	*core.Core
-	strangers strangers // calls of machines that are not enrolled
-	machines  machines  // index of the nodes that such a machine may be
-	warnings  warnings  // about calls of such machines
+	unknown  unknownMachines // calls of machines that are not enrolled
+	machines machines        // index of the nodes that such a machine may be
+	warnings warnings        // about calls of such machines
 }
 
 // New makes the answers for agents beside a core.
@@ -77,7 +77,7 @@ func (e *Ramdisks) Lookup(ctx context.Context, macs []string, uuid string,
 // words, any program could take the token of a machine at rest, and the next run would work with it as its agent: there
 // only the holder of the token is.
 func (e *Ramdisks) keptAt(n node.Node, c node.Caller) bool {
-	proven := e.Proof.Words && !n.Agent.Unproven || n.Agent.Token != "" && core.SameToken(n.Agent.Token, c.Word)
+	proven := e.RamdiskAuth.Words && !n.Agent.Unproven || n.Agent.Token != "" && core.SameToken(n.Agent.Token, c.Word)
 	return e.Settings.FastTrack && fastTrackStates[n.ProvisionState] && proven
 }
 
@@ -137,7 +137,7 @@ func (e *Ramdisks) nodeOf(ctx context.Context, macs []string, uuid, word string)
 // DHCP servers lend addresses too, the address proves nothing. A machine that boots from a medium may have an address
 // of its own.
 func (e *Ramdisks) checkLease(ctx context.Context, n node.Node, from netip.Addr) error {
-	if !e.Proof.Leases || plan.BootsByMedium(n) {
+	if !e.RamdiskAuth.Leases || plan.BootsByMedium(n) {
 		return nil
 	}
 	leased, err := e.Leased(ctx, n.UUID)

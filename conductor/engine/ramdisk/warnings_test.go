@@ -21,7 +21,7 @@ func TestStrangersDoNotFloodTheLog(t *testing.T) {
 	var logged bytes.Buffer
 	s := mem.New()
 	e := engine.New(core.Config{Store: s, Settings: plan.Settings{ConductorName: "one"},
-		Log: slog.New(slog.NewTextHandler(&logged, nil)), Proof: core.Proof{Leases: true}})
+		Log: slog.New(slog.NewTextHandler(&logged, nil)), RamdiskAuth: core.RamdiskAuth{Leases: true}})
 	ask := func(nodes, calls int) {
 		for i := range nodes {
 			n := node.Node{UUID: fmt.Sprintf("11111111-0000-4000-8000-%012d", i), ProvisionState: node.DeployWait}

@@ -20,7 +20,7 @@ func (l *Library) Upload(ctx context.Context, w nodeapi.NewImage, by string, bod
 	if err != nil {
 		return nodeapi.Image{}, err
 	}
-	most, err := l.room(ctx, w.Owner)
+	most, err := l.quota(ctx, w.Owner)
 	if err == nil {
 		err = most.fits(max(size, 0))
 	}
@@ -75,23 +75,23 @@ func (l *Library) check(ctx context.Context, w nodeapi.NewImage) (want disk.Chec
 		"name, or delete it first.", w.Name, known.Digest)
 }
 
-// room is how large an image of a project may be.
-type room struct {
+// quota is how large an image of a project may be.
+type quota struct {
 	bytes int64
 	over  func(size int64) error // -1: larger than bytes
 }
 
 // fits refuses an image of size bytes.
-func (r room) fits(size int64) error {
-	if size > r.bytes {
-		return r.over(size)
+func (q quota) fits(size int64) error {
+	if size > q.bytes {
+		return q.over(size)
 	}
 	return nil
 }
 
-// room is how large an image may be, and is not to be larger than its project has room for.
-func (l *Library) room(ctx context.Context, owner string) (room, error) {
-	all := room{l.MaxSize, l.tooLarge}
+// quota returns how large an image of a project may be, with the error for a larger one.
+func (l *Library) quota(ctx context.Context, owner string) (quota, error) {
+	all := quota{l.MaxSize, l.tooLarge}
 	if owner == "" || l.MaxOwned == 0 {
 		return all, nil
 	}
@@ -109,7 +109,7 @@ func (l *Library) room(ctx context.Context, owner string) (room, error) {
 	if left >= l.MaxSize {
 		return all, nil
 	}
-	return room{left, func(int64) error {
+	return quota{left, func(int64) error {
 		return nodeapi.NewFault(http.StatusRequestEntityTooLarge, "The images of project %s have %d bytes, and may have %d "+
 			"(--image-project-limit): there is no room for this one. Delete images of the project, or have the limit "+
 			"raised.", owner, has, l.MaxOwned)
@@ -123,7 +123,7 @@ func (l *Library) enter(ctx context.Context, i node.Image, w nodeapi.NewImage,
 		if _, err := l.check(ctx, w); err != nil { // another may have come in the meantime
 			return err
 		}
-		most, err := l.room(ctx, w.Owner)
+		most, err := l.quota(ctx, w.Owner)
 		if err == nil {
 			err = most.fits(a.Size)
 		}
@@ -164,7 +164,7 @@ func (l *Library) tooLarge(size int64) error {
 // bounded refuses a body beyond its bounds.
 type bounded struct {
 	io.Reader
-	most room
+	most quota
 	read int64
 }
 

@@ -111,7 +111,7 @@ func (l *Library) carryOut(ctx context.Context, t *transfer, want disk.Checksum)
 
 // fetch stores an image that is at a URL.
 func (l *Library) fetch(ctx context.Context, t *transfer, want disk.Checksum, saved *node.Image) error {
-	most, err := l.room(ctx, t.wanted.Owner)
+	most, err := l.quota(ctx, t.wanted.Owner)
 	if err != nil {
 		return err
 	}

@@ -137,7 +137,7 @@ func (c *catalog[T, P]) write(ctx context.Context, v T, run func(P) (undo func()
 	if _, err := run(&v); err != nil {
 		return none, err
 	}
-	c.s.told.add(node.EventsOf(ctx)...)
+	c.s.events.add(node.EventsOf(ctx)...)
 	return v, nil
 }
 
@@ -195,7 +195,7 @@ func (c *catalog[T, P]) Delete(ctx context.Context, uuid string) error {
 	if _, err := c.remove(uuid); err != nil {
 		return err
 	}
-	c.s.told.add(node.EventsOf(ctx)...)
+	c.s.events.add(node.EventsOf(ctx)...)
 	return nil
 }
 

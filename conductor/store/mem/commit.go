@@ -90,7 +90,7 @@ func (c *change) apply(n *node.Change) (node.Node, error) {
 		}
 	}
 	for _, e := range n.Events {
-		c.tell(e)
+		c.putEvent(e)
 	}
 	return saved, nil
 }

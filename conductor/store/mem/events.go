@@ -10,7 +10,7 @@ import (
 )
 
 // told has the events, and the position up to which older ones were deleted.
-type told struct {
+type eventLog struct {
 	events []node.ChangeEvent
 	last   int64
 	gone   int64
@@ -18,7 +18,7 @@ type told struct {
 	readers map[string]int64 // their places
 }
 
-func (t *told) add(events ...node.ChangeEvent) {
+func (t *eventLog) add(events ...node.ChangeEvent) {
 	for _, e := range events {
 		t.last++
 		e.Position, e.Doc = t.last, slices.Clone(e.Doc)
@@ -27,22 +27,22 @@ func (t *told) add(events ...node.ChangeEvent) {
 	}
 }
 
-// tell adds an event to the change.
-func (c *change) tell(e node.ChangeEvent) {
-	c.s.told.add(e)
+// putEvent adds an event to the change.
+func (c *change) putEvent(e node.ChangeEvent) {
+	c.s.events.add(e)
 	c.did(func() {
-		t := &c.s.told
+		t := &c.s.events
 		t.events, t.last = t.events[:len(t.events)-1], t.last-1
 	})
 }
 
-// Tell adds events.
-func (s *Store) Tell(ctx context.Context, events []node.ChangeEvent) error {
+// PutEvents adds events.
+func (s *Store) PutEvents(ctx context.Context, events []node.ChangeEvent) error {
 	if err := s.lock(ctx); err != nil {
 		return err
 	}
 	defer s.mu.Unlock()
-	s.told.add(events...)
+	s.events.add(events...)
 	return nil
 }
 
@@ -52,7 +52,7 @@ func (s *Store) Events(ctx context.Context, after int64, limit int) (found []nod
 		return nil, err
 	}
 	defer s.mu.Unlock()
-	for _, e := range s.told.events {
+	for _, e := range s.events.events {
 		if e.Position > after && len(found) < limit {
 			e.Doc = slices.Clone(e.Doc)
 			found = append(found, e)
@@ -67,7 +67,7 @@ func (s *Store) EventLog(ctx context.Context) (node.EventLog, error) {
 		return node.EventLog{}, err
 	}
 	defer s.mu.Unlock()
-	return node.EventLog{ID: "memory", Gone: s.told.gone, Newest: s.told.last}, nil
+	return node.EventLog{ID: "memory", Gone: s.events.gone, Newest: s.events.last}, nil
 }
 
 // SequenceEvents does nothing: events have their positions.
@@ -88,7 +88,7 @@ func (s *Store) PruneEvents(ctx context.Context, keep node.EventRetention) (int,
 		return 0, err
 	}
 	defer s.mu.Unlock()
-	t := &s.told
+	t := &s.events
 	n := 0
 	for n < len(t.events) && n < maxPruned {
 		e := t.events[n]
@@ -111,7 +111,7 @@ func (s *Store) EventReader(ctx context.Context, name string) (int64, bool, erro
 		return 0, false, err
 	}
 	defer s.mu.Unlock()
-	at, known := s.told.readers[name]
+	at, known := s.events.readers[name]
 	return at, known, nil
 }
 
@@ -121,7 +121,7 @@ func (s *Store) KeepEventReaders(ctx context.Context, names []string) error {
 		return err
 	}
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.told.readers, func(name string, _ int64) bool { return !slices.Contains(names, name) })
+	maps.DeleteFunc(s.events.readers, func(name string, _ int64) bool { return !slices.Contains(names, name) })
 	return nil
 }
 
@@ -131,9 +131,9 @@ func (s *Store) SaveEventReader(ctx context.Context, name string, position int64
 		return err
 	}
 	defer s.mu.Unlock()
-	if s.told.readers == nil {
-		s.told.readers = map[string]int64{}
+	if s.events.readers == nil {
+		s.events.readers = map[string]int64{}
 	}
-	s.told.readers[name] = position
+	s.events.readers[name] = position
 	return nil
 }

@@ -38,7 +38,7 @@ type Store struct {
 	declines []node.Decline
 	onHold   node.RestoreHold
 	objects  documents
-	told     told
+	events   eventLog
 	audit    []node.AuditEntry
 	audited  int64 // entries ever written
 	cuts     map[string]node.AuditCut

@@ -81,7 +81,7 @@ func (s *Store) WriteObjects(ctx context.Context, writes []objects.Write, done f
 		revisions = append(revisions, revision)
 	}
 	s.objects.revision = revision
-	s.told.add(node.EventsOf(ctx)...)
+	s.events.add(node.EventsOf(ctx)...)
 	done(revisions)
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-// told makes an event.
-func told(kind string) node.ChangeEvent {
+// eventOf makes an event.
+func eventOf(kind string) node.ChangeEvent {
 	return node.ChangeEvent{At: time.UnixMicro(1700000000000000).UTC(), Type: kind, Node: "n", Group: "g", Owner: "o",
 		Lessee: "l", Doc: json.RawMessage(`{"type":"` + kind + `","hostile":"\u0000"}`)}
 }
@@ -41,22 +41,22 @@ func testEvents(t *testing.T, s store.Store) {
 		t.Fatalf("the log of a new store: %+v, %v", l, err)
 	}
 	n := node.Node{UUID: "u1", Driver: "d", ProvisionState: node.Enroll}
-	if _, err := s.Commit(t.Context(), node.Change{Insert: &n, Events: []node.ChangeEvent{told("a"),
-		told("b")}}); err != nil {
+	if _, err := s.Commit(t.Context(), node.Change{Insert: &n, Events: []node.ChangeEvent{eventOf("a"),
+		eventOf("b")}}); err != nil {
 		t.Fatal(err)
 	}
 	// A refused change writes no events.
-	_, err = s.Commit(t.Context(), node.Change{Insert: &n, Events: []node.ChangeEvent{told("never")}})
+	_, err = s.Commit(t.Context(), node.Change{Insert: &n, Events: []node.ChangeEvent{eventOf("never")}})
 	if !errors.Is(err, node.ErrConflict) {
 		t.Fatalf("the same node again: %v", err)
 	}
-	if err := s.Tell(t.Context(), []node.ChangeEvent{told("c")}); err != nil {
+	if err := s.PutEvents(t.Context(), []node.ChangeEvent{eventOf("c")}); err != nil {
 		t.Fatal(err)
 	}
 	all := events(t, s, 0)
 	var want []node.ChangeEvent
 	for i, kind := range []string{"a", "b", "c"} {
-		e := told(kind)
+		e := eventOf(kind)
 		if i < len(all) {
 			e.Position = all[i].Position
 		}
@@ -71,7 +71,7 @@ func testEvents(t *testing.T, s store.Store) {
 	if l, err = s.EventLog(t.Context()); err != nil || l.Newest != all[2].Position {
 		t.Errorf("the log: %+v, %v; want up to %d", l, err, all[2].Position)
 	}
-	if _, err := s.Commit(t.Context(), node.Change{Delete: "u1", Events: []node.ChangeEvent{told("d")}}); err != nil {
+	if _, err := s.Commit(t.Context(), node.Change{Delete: "u1", Events: []node.ChangeEvent{eventOf("d")}}); err != nil {
 		t.Fatal(err)
 	}
 	if all = events(t, s, 0); len(all) != 4 {
@@ -80,9 +80,9 @@ func testEvents(t *testing.T, s store.Store) {
 }
 
 func testOldEvents(t *testing.T, s store.Store) {
-	old, young := told("old"), told("young")
+	old, young := eventOf("old"), eventOf("young")
 	young.At = young.At.Add(time.Hour)
-	if err := s.Tell(t.Context(), []node.ChangeEvent{old, old, young, young, young}); err != nil {
+	if err := s.PutEvents(t.Context(), []node.ChangeEvent{old, old, young, young, young}); err != nil {
 		t.Fatal(err)
 	}
 	all := events(t, s, 0)
@@ -109,7 +109,7 @@ func testOldEvents(t *testing.T, s store.Store) {
 	if _, err := s.PruneEvents(t.Context(), node.EventRetention{Since: young.At.Add(1), Needed: -1}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Tell(t.Context(), []node.ChangeEvent{old}); err != nil {
+	if err := s.PutEvents(t.Context(), []node.ChangeEvent{old}); err != nil {
 		t.Fatal(err)
 	}
 	if got := events(t, s, 0); len(got) != 1 || got[0].Position <= all[4].Position {
@@ -127,7 +127,7 @@ func testEventOrder(t *testing.T, s store.Store) {
 			n := node.Node{UUID: fmt.Sprint("n", w), Driver: "d", ProvisionState: node.Enroll}
 			c := node.Change{Insert: &n}
 			for i := range each {
-				e := told(fmt.Sprint(i))
+				e := eventOf(fmt.Sprint(i))
 				e.Node = n.UUID
 				c.Events = []node.ChangeEvent{e}
 				saved, err := s.Commit(t.Context(), c)
@@ -201,7 +201,7 @@ func testEventReaders(t *testing.T, s store.Store) {
 // testDocumentEvents: a write of documents commits the events of its context, and a refused write none.
 func testDocumentEvents(t *testing.T, s store.Store) {
 	for _, kind := range []string{"created", "never"} {
-		err := s.WriteObjects(node.WithEvents(t.Context(), told(kind)), []objects.Write{document("a", "b")}, func([]int64) {})
+		err := s.WriteObjects(node.WithEvents(t.Context(), eventOf(kind)), []objects.Write{document("a", "b")}, func([]int64) {})
 		if refused := kind == "never"; errors.Is(err, objects.ErrStale) != refused {
 			t.Fatalf("%s: %v", kind, err)
 		}

@@ -25,8 +25,8 @@ type Authenticator interface {
 	Authenticate(w http.ResponseWriter, r *http.Request) (*auth.Caller, error)
 }
 
-// Room is an answer's share of memory.
-type Room interface {
+// Memory is an answer's share of memory.
+type Memory interface {
 	// Resize takes n bytes instead of those that were taken before. It may wait, and answers a *nodeapi.Fault when there
 	// is no room.
 	Resize(n int64) error
@@ -50,8 +50,8 @@ type Options struct {
 	Streams *connlimit.Streams
 	// Now is time.Now when nil.
 	Now func() time.Time
-	// Room is room for the answer to a request; no answer has a bound when nil.
-	Room func(r *http.Request) Room
+	// Memory is room for the answer to a request; no answer has a bound when nil.
+	Memory func(r *http.Request) Memory
 	// Ready is why requests cannot be served at the moment; always can when nil.
 	Ready func() error
 }
@@ -67,7 +67,7 @@ type Server struct {
 	watches  *auth.Streams
 	lines    *lines
 	ready    func() error
-	room     func(r *http.Request) Room
+	memory   func(r *http.Request) Memory
 	schema   func() (openAPI, error) // made when it is first asked for
 }
 
@@ -87,7 +87,7 @@ func New(o Options) *Server {
 	}
 	return &Server{keeper: o.Keeper, stopping: o.Stopping, watches: auth.NewStreams("watches", o.Auth, o.Streams),
 		auth: o.Auth, log: o.Log, kept: o.Events, now: o.Now, lines: newLines(), ready: o.Ready,
-		room:   o.Room,
+		memory: o.Memory,
 		schema: sync.OnceValues(newOpenAPI)}
 }
 
@@ -110,7 +110,7 @@ type call struct {
 	*http.Request
 	query  map[string][]string
 	caller *auth.Caller // nil without authentication
-	room   Room         // nil when answers have no bound
+	memory Memory       // nil when answers have no bound
 
 	// Parts of the path, in requests for documents.
 	kind            hostapi.Kind
@@ -121,9 +121,9 @@ type call struct {
 func (s *Server) handle(w http.ResponseWriter, r *http.Request) error {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	c := &call{w: w, Request: r, query: r.URL.Query()}
-	if s.room != nil {
-		c.room = s.room(r)
-		defer c.room.End()
+	if s.memory != nil {
+		c.memory = s.memory(r)
+		defer c.memory.End()
 	}
 	if err := s.answer(c); err != nil {
 		s.fail(c, err)
@@ -133,18 +133,18 @@ func (s *Server) handle(w http.ResponseWriter, r *http.Request) error {
 
 // reserve takes room for n bytes of the answer.
 func (c *call) reserve(n int) error {
-	if c.room == nil {
+	if c.memory == nil {
 		return nil
 	}
-	return c.room.Resize(int64(n))
+	return c.memory.Resize(int64(n))
 }
 
 // write answers with text.
 func (c *call) write(text []byte) (err error) {
-	if c.room == nil {
+	if c.memory == nil {
 		_, err = c.w.Write(text)
 	} else {
-		_, err = c.room.Write(c.w, text)
+		_, err = c.memory.Write(c.w, text)
 	}
 	return err
 }

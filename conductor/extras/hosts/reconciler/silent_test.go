@@ -37,7 +37,7 @@ func (halls) Looked() <-chan struct{} {
 
 // called are the groups of a world; their leaders are called.
 func called(call remote.Call) *remote.Caller {
-	return remote.NewCaller(remote.Config{Call: call, Room: halls{}, Patience: node.DefaultPatience(),
+	return remote.NewCaller(remote.Config{Call: call, Cluster: halls{}, Patience: node.DefaultPatience(),
 		Log:   slog.New(slog.DiscardHandler),
 		Count: func(context.Context, []string, map[node.State]bool) (int, error) { return 0, nil }})
 }

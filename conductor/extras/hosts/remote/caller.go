@@ -19,8 +19,8 @@ type Call func(ctx context.Context, group, path string, body []byte) (answer []b
 
 // Config has the dependencies of a Caller.
 type Config struct {
-	Call Call
-	Room Room
+	Call    Call
+	Cluster Cluster
 	// Count is how many nodes of some groups are in one of some states.
 	Count    func(ctx context.Context, groups []string, in map[node.State]bool) (int, error)
 	Patience node.Patience // with BMCs, of nodes that have none of their own
@@ -37,7 +37,7 @@ var _ reconciler.Groups = (*Caller)(nil)
 
 // NewCaller makes a caller.
 func NewCaller(c Config) *Caller {
-	return &Caller{Config: c, reach: newReach(c.Room, c.Log)}
+	return &Caller{Config: c, reach: newReach(c.Cluster, c.Log)}
 }
 
 // Act has the leader of a group do one thing to a node.
@@ -109,7 +109,7 @@ func (c *Caller) ask(ctx context.Context, group, path string, o order, limit tim
 }
 
 // Led reports whether a conductor leads a group at the moment.
-func (c *Caller) Led(group string) bool { return c.Room.Led(group) }
+func (c *Caller) Led(group string) bool { return c.Cluster.Led(group) }
 
 // Silent reports whether the leader of a group has just not answered.
 func (c *Caller) Silent(group string) bool { return c.reach.silent(group) }
@@ -121,7 +121,7 @@ func (c *Caller) Away(group string) string { return c.reach.away(group) }
 // count: their work stands still, and their nodes would be busy for ever.
 func (c *Caller) CountNodes(ctx context.Context, in map[node.State]bool) (int, error) {
 	var groups []string
-	for _, group := range c.Room.Groups() {
+	for _, group := range c.Cluster.Groups() {
 		if c.reach.goesOn(group) {
 			groups = append(groups, group)
 		}

@@ -74,21 +74,21 @@ func (l *leader) DeleteNode(ctx context.Context, _ string) error {
 	return l.act(ctx)
 }
 
-// room is a cluster with the groups of its map, some of which have a leader.
-type room map[string]bool
+// groups is a cluster with the groups of its map, some of which have a leader.
+type groups map[string]bool
 
-func (r room) Groups() (all []string) {
+func (r groups) Groups() (all []string) {
 	for g := range r {
 		all = append(all, g)
 	}
 	return all
 }
-func (r room) Led(group string) bool   { return r[group] }
-func (r room) Looked() <-chan struct{} { return nil }
+func (r groups) Led(group string) bool   { return r[group] }
+func (r groups) Looked() <-chan struct{} { return nil }
 
 // wired is a caller before a handler.
 func wired(h http.Handler) *Caller {
-	return NewCaller(Config{Log: quiet, Room: room{"rack-a": true}, Patience: node.DefaultPatience(),
+	return NewCaller(Config{Log: quiet, Cluster: groups{"rack-a": true}, Patience: node.DefaultPatience(),
 		Count: func(_ context.Context, groups []string, _ map[node.State]bool) (int, error) { return len(groups), nil },
 		Call: func(ctx context.Context, _, path string, body []byte) ([]byte, error) {
 			q := httptest.NewRequestWithContext(ctx, http.MethodPost, "/cluster/"+path, strings.NewReader(string(body)))
@@ -168,8 +168,8 @@ func TestAct(t *testing.T) {
 func TestCountNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := wired(nil)
-		c.Room = room{"rack-a": true, "rack-b": false}
-		c.reach.room = c.Room
+		c.Cluster = groups{"rack-a": true, "rack-b": false}
+		c.reach.cluster = c.Cluster
 		for _, want := range []int{2, 1} {
 			if count, err := c.CountNodes(t.Context(), nil); count != want || err != nil {
 				t.Errorf("counted those of %d groups, %v, want %d", count, err, want)

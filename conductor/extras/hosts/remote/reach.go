@@ -13,8 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Room is the conductors of a cluster, as this one sees them.
-type Room interface {
+// Cluster is the conductors of a cluster, as this one sees them.
+type Cluster interface {
 	// Groups are the conductor groups with conductors, dead ones included, except the default group.
 	Groups() []string
 	// Led reports whether a group has a leader.
@@ -30,8 +30,8 @@ const (
 
 // reach records since when the leaders of groups cannot be asked, and admits calls in the meantime.
 type reach struct {
-	room Room
-	log  *slog.Logger
+	cluster Cluster
+	log     *slog.Logger
 
 	mu     sync.Mutex
 	groups map[string]*trouble
@@ -39,8 +39,8 @@ type reach struct {
 }
 
 // newReach makes a reach.
-func newReach(room Room, log *slog.Logger) *reach {
-	return &reach{room: room, log: log, groups: map[string]*trouble{}, heard: map[string]time.Time{}}
+func newReach(cluster Cluster, log *slog.Logger) *reach {
+	return &reach{cluster: cluster, log: log, groups: map[string]*trouble{}, heard: map[string]time.Time{}}
 }
 
 // trouble is the state of a group with a leader that does not answer.
@@ -94,7 +94,7 @@ func (r *reach) failed(group string, began time.Time, why error) {
 	}
 	now, t := time.Now(), r.trouble(group)
 	t.asked = now
-	if !r.room.Led(group) { // there is no leader to be silent
+	if !r.cluster.Led(group) { // there is no leader to be silent
 		return
 	}
 	first := t.last.IsZero() || t.stale(began)
@@ -156,10 +156,10 @@ func (r *reach) away(group string) string {
 }
 
 // goesOn reports whether a group has a leader, or had one until just now.
-func (r *reach) goesOn(group string) bool { return r.room.Led(group) || r.away(group) == "" }
+func (r *reach) goesOn(group string) bool { return r.cluster.Led(group) || r.away(group) == "" }
 
 func (r *reach) awayLocked(group string) string {
-	led := r.room.Led(group)
+	led := r.cluster.Led(group)
 	if !led {
 		r.trouble(group)
 	}
@@ -178,7 +178,7 @@ func (r *reach) awayLocked(group string) string {
 
 // leaderless is the message about a group without a leader, with the remedy.
 func (r *reach) leaderless(group string) string {
-	all := r.room.Groups()
+	all := r.cluster.Groups()
 	if slices.Contains(all, group) {
 		return fmt.Sprintf("no conductor leads the conductor group %q: start or undrain one of its conductors", group)
 	}
@@ -194,7 +194,7 @@ func (r *reach) leaderless(group string) string {
 // watch calls changed when a group comes to be away, or is no longer.
 func (r *reach) watch(ctx context.Context, changed func(group string)) {
 	for {
-		next := r.room.Looked()
+		next := r.cluster.Looked()
 		for _, group := range r.changes() {
 			changed(group)
 		}
@@ -210,7 +210,7 @@ func (r *reach) watch(ctx context.Context, changed func(group string)) {
 func (r *reach) changes() (all []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known := r.room.Groups()
+	known := r.cluster.Groups()
 	for _, group := range known {
 		r.awayLocked(group)
 	}
@@ -220,17 +220,17 @@ func (r *reach) changes() (all []string) {
 		if away := why != ""; away != t.told && (away || !t.silent || now.Sub(t.tried) > unasked) {
 			t.told = away
 			all = append(all, group)
-			r.tell(group, why)
+			r.logAway(group, why)
 		}
 		over := !t.told && t.last.IsZero() || t.stale(now)
-		if over && r.room.Led(group) || now.Sub(t.asked) > unasked && !slices.Contains(known, group) {
+		if over && r.cluster.Led(group) || now.Sub(t.asked) > unasked && !slices.Contains(known, group) {
 			delete(r.groups, group)
 		}
 	}
 	return all
 }
 
-func (r *reach) tell(group, why string) {
+func (r *reach) logAway(group, why string) {
 	if why == "" {
 		r.log.Info("the conductor group can be asked again: its hosts go on", "group", group)
 		return

@@ -14,7 +14,7 @@ import (
 // again all the same.
 func TestReach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		of := room{"led": true, "dead": false}
+		of := groups{"led": true, "dead": false}
 		r := newReach(of, quiet)
 		if changed := r.changes(); len(changed) > 0 || r.away("dead") != "" || r.away("unknown") != "" {
 			t.Errorf("away at once: %v", changed)
@@ -54,7 +54,7 @@ func TestReach(t *testing.T) {
 // forgotten.
 func TestForgottenTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newReach(room{"led": true}, quiet)
+		r := newReach(groups{"led": true}, quiet)
 		fail := func() { r.failed("led", time.Now(), errors.New("cut off")) }
 		began := time.Now()
 		time.Sleep(time.Minute)

@@ -23,7 +23,7 @@ import (
 
 // calling is a caller of the group rack-a, which has a leader.
 func calling(call func(ctx context.Context, path string) ([]byte, error)) *Caller {
-	return NewCaller(Config{Log: quiet, Room: room{"rack-a": true}, Patience: node.DefaultPatience(),
+	return NewCaller(Config{Log: quiet, Cluster: groups{"rack-a": true}, Patience: node.DefaultPatience(),
 		Call: func(ctx context.Context, _, path string, _ []byte) ([]byte, error) { return call(ctx, path) }})
 }
 

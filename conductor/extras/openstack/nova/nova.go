@@ -91,7 +91,7 @@ func (t *Notifier) Run(ctx context.Context) {
 		}
 		if len(found) > 0 {
 			at = found[len(found)-1].Position
-			t.tell(ctx, t.changes(found))
+			t.notify(ctx, t.changes(found))
 		}
 		if len(found) < page {
 			sleep(ctx, t.Poll)
@@ -133,8 +133,8 @@ func (t *Notifier) changes(events []node.ChangeEvent) (out []change) {
 	return out
 }
 
-// tell sends changes until Nova has taken or refused them, or until the last try.
-func (t *Notifier) tell(ctx context.Context, changes []change) {
+// notify sends changes until Nova has taken or refused them, or until the last try.
+func (t *Notifier) notify(ctx context.Context, changes []change) {
 	pause := t.Pause
 	for try := 1; len(changes) > 0 && ctx.Err() == nil; try++ {
 		err := t.post(ctx, changes)

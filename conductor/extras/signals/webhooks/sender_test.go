@@ -75,7 +75,7 @@ func sender(s Store, r *receiving, hooks ...Hook) *Sender {
 func commit(t *testing.T, s *mem.Store, count int) {
 	t.Helper()
 	for range count {
-		if err := s.Tell(t.Context(), []node.ChangeEvent{{At: time.Now(), Type: "node.updated", Node: "n",
+		if err := s.PutEvents(t.Context(), []node.ChangeEvent{{At: time.Now(), Type: "node.updated", Node: "n",
 			Doc: json.RawMessage(`{"type":"node.updated"}`)}}); err != nil {
 			t.Fatal(err)
 		}

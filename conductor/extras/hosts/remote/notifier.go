@@ -18,9 +18,9 @@ const (
 	mostTold   = 1000 // nodes at a time
 )
 
-// Teller sends the changed nodes of a group to the leader of the default group. It forgets none until that leader has
+// Notifier sends the changed nodes of a group to the leader of the default group. It forgets none until that leader has
 // answered. A new leader needs no old changes: it looks at all hosts anyway.
-type Teller struct {
+type Notifier struct {
 	group string
 	call  Call
 	log   *slog.Logger
@@ -31,14 +31,14 @@ type Teller struct {
 	changed map[string]node.State
 }
 
-// NewTeller makes a teller for a leader that has just begun: any node may have changed.
-func NewTeller(group string, call Call, log *slog.Logger) *Teller {
-	return &Teller{group: group, call: call, log: log, wake: make(chan struct{}, 1), all: true,
+// NewNotifier makes a notifier for a leader that has just begun: any node may have changed.
+func NewNotifier(group string, call Call, log *slog.Logger) *Notifier {
+	return &Notifier{group: group, call: call, log: log, wake: make(chan struct{}, 1), all: true,
 		changed: map[string]node.State{}}
 }
 
 // NodeChanged records a change. It does not block.
-func (t *Teller) NodeChanged(n node.Node) {
+func (t *Notifier) NodeChanged(n node.Node) {
 	t.mu.Lock()
 	t.changed[n.UUID] = n.ProvisionState
 	t.mu.Unlock()
@@ -49,10 +49,10 @@ func (t *Teller) NodeChanged(n node.Node) {
 }
 
 // Run sends changes until ctx ends.
-func (t *Teller) Run(ctx context.Context) {
+func (t *Notifier) Run(ctx context.Context) {
 	failing := false
 	for {
-		err := t.tell(ctx)
+		err := t.send(ctx)
 		if err != nil && !failing && ctx.Err() == nil {
 			t.log.Info("the leader of the default group is not told of changed nodes; tried again", "err", err)
 		}
@@ -74,14 +74,14 @@ func (t *Teller) Run(ctx context.Context) {
 	}
 }
 
-func (t *Teller) idle() bool {
+func (t *Notifier) idle() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return !t.all && len(t.changed) == 0
 }
 
-// tell sends the changes, a part at a time.
-func (t *Teller) tell(ctx context.Context) error {
+// send sends the changes, a part at a time.
+func (t *Notifier) send(ctx context.Context) error {
 	n := t.take()
 	if !n.All && len(n.Nodes) == 0 {
 		return nil
@@ -98,7 +98,7 @@ func (t *Teller) tell(ctx context.Context) error {
 	return err
 }
 
-func (t *Teller) take() news {
+func (t *Notifier) take() news {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := news{Group: t.group, All: t.all}
@@ -114,7 +114,7 @@ func (t *Teller) take() news {
 }
 
 // putBack records unsent changes again, unless the node has changed since.
-func (t *Teller) putBack(n news) {
+func (t *Notifier) putBack(n news) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.all = t.all || n.All

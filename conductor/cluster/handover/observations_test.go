@@ -14,13 +14,13 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// sightTerm is a term of the default group, with an engine and the Sights that store its observations.
-func sightTerm(t *testing.T, rows *store.Members, address, name string) (*store.Database, *engine.Engine, func()) {
+// observedTerm is a term of the default group, with an engine and the Observations that store its observations.
+func observedTerm(t *testing.T, rows *store.Members, address, name string) (*store.Database, *engine.Engine, func()) {
 	t.Helper()
 	db, _ := logTerm(t, rows, address, name)
-	s := NewSights(db, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	s := NewObservations(db, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	group := ""
-	e := engine.New(engine.Config{Store: db, Group: &group, Log: slog.New(slog.DiscardHandler), Sights: s.Recall()})
+	e := engine.New(engine.Config{Store: db, Group: &group, Log: slog.New(slog.DiscardHandler), Observations: s.Recall()})
 	s.SetEngine(e)
 	ctx, end := context.WithCancel(t.Context())
 	over := make(chan struct{})
@@ -36,9 +36,9 @@ func sightTerm(t *testing.T, rows *store.Members, address, name string) (*store.
 	return db, e, stop
 }
 
-// TestSharedSights: the next leader shows the boot stages and progress that the last one has seen, with its own. A new
-// boot begins anew, and a leader that was superseded changes nothing.
-func TestSharedSights(t *testing.T) {
+// TestSharedObservations: the next leader shows the boot stages and progress that the last one has seen, with its own. A
+// new boot begins anew, and a leader that was superseded changes nothing.
+func TestSharedObservations(t *testing.T) {
 	address := postgrestest.URL(t)
 	rows, err := store.OpenMembers(t.Context(), address, store.PostgresOptions{})
 	if err != nil {
@@ -49,7 +49,7 @@ func TestSharedSights(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	db, first, stop := sightTerm(t, rows, address, "a")
+	db, first, stop := observedTerm(t, rows, address, "a")
 	const id = "11111111-2222-4333-8444-555555555555"
 	began := time.Now().Add(-time.Minute)
 	if _, err := db.Commit(t.Context(), node.Change{Insert: &node.Node{UUID: id, ProvisionState: node.DeployWait,
@@ -84,7 +84,7 @@ func TestSharedSights(t *testing.T) {
 	first.Memory.Report(id, agentapi.Progress{Step: "write_image", Done: 30, Total: 100}, at(5))
 	stop() // writes the rest
 
-	_, second, stop := sightTerm(t, rows, address, "b")
+	_, second, stop := observedTerm(t, rows, address, "b")
 	sees(second, "dhcp offer", 6, false) // the machine asks again
 	sees(second, "kernel", 7, false)
 	stop()
@@ -93,13 +93,13 @@ func TestSharedSights(t *testing.T) {
 		t.Errorf("the rate is %v bytes a second, expected 10", p.Rate)
 	}
 
-	_, third, stop := sightTerm(t, rows, address, "c")
+	_, third, stop := observedTerm(t, rows, address, "c")
 	want(third, 30, "power on", "dhcp offer", "kernel")
 	sees(third, "power on", 8, true)
 	stop()
 	want(third, 30, "power on")
 	sees(second, "late", 9, false)
 
-	_, fourth, _ := sightTerm(t, rows, address, "d")
+	_, fourth, _ := observedTerm(t, rows, address, "d")
 	want(fourth, 30, "power on")
 }

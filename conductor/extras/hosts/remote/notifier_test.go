@@ -23,8 +23,8 @@ func (h *hosts) NodeChanged(n node.Node) {
 }
 func (h *hosts) GroupChanged(group string) { h.heard = append(h.heard, "all of "+group) }
 
-// TestTeller: the leader of the default group gets all changes, in the end.
-func TestTeller(t *testing.T) {
+// TestNotifier: the leader of the default group gets all changes, in the end.
+func TestNotifier(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hosts{}
 		read := func(_ http.ResponseWriter, r *http.Request, group string) ([]byte, error) {
@@ -37,7 +37,7 @@ func TestTeller(t *testing.T) {
 		var cut atomic.Bool
 		cut.Store(true)
 		caller := wired(listener)
-		teller := NewTeller("rack-a", func(ctx context.Context, group, path string, body []byte) ([]byte, error) {
+		notifier := NewNotifier("rack-a", func(ctx context.Context, group, path string, body []byte) ([]byte, error) {
 			if cut.Load() || group != Default {
 				return nil, errors.New("cut off")
 			}
@@ -47,19 +47,19 @@ func TestTeller(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			teller.Run(ctx)
+			notifier.Run(ctx)
 		}()
-		teller.NodeChanged(node.Node{UUID: "n1", ProvisionState: node.Deploying})
+		notifier.NodeChanged(node.Node{UUID: "n1", ProvisionState: node.Deploying})
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if len(h.heard) > 0 {
 			t.Errorf("heard %v while cut off", h.heard)
 		}
-		teller.NodeChanged(node.Node{UUID: "n1", ProvisionState: node.Active})
+		notifier.NodeChanged(node.Node{UUID: "n1", ProvisionState: node.Active})
 		cut.Store(false)
 		time.Sleep(time.Second)
 		synctest.Wait()
-		teller.NodeChanged(node.Node{UUID: "n2"})
+		notifier.NodeChanged(node.Node{UUID: "n2"})
 		time.Sleep(time.Second)
 		stop()
 		<-done

@@ -17,20 +17,20 @@ const FreeAnswer = 64 << 10
 // ErrFull is about an answer that is longer than FreeAnswer. The machine may be asked again.
 var ErrFull = errors.New("the answers of other machines leave no room for this one: it is tried again later")
 
-// Room is the memory that the answers of all machines may take together, beyond the free bytes of each. A bound of one
+// Budget is the memory that the answers of all machines may take together, beyond the free bytes of each. A bound of one
 // answer is none of them all: hostile machines are as many as their owner enrolls.
-type Room struct {
+type Budget struct {
 	free    int
 	left    *shares
 	waiting atomic.Int64
 }
 
-// NewRoom makes room of size bytes. Each answer has the free ones besides.
-func NewRoom(size int64, free int) *Room { return &Room{free: free, left: newShares(size)} }
+// NewBudget makes a budget of size bytes. Each answer has the free ones besides.
+func NewBudget(size int64, free int) *Budget { return &Budget{free: free, left: newShares(size)} }
 
 // Read reads an answer of at most most bytes; of a longer one, it returns one byte more. Room is taken as the bytes
 // come, and held until done is called. An answer that takes longer than holdTime is cut off when others wait.
-func (r *Room) Read(ctx context.Context, from io.Reader, most int, cut func() error) (b []byte, done func(),
+func (r *Budget) Read(ctx context.Context, from io.Reader, most int, cut func() error) (b []byte, done func(),
 	err error) {
 	held := int64(0)
 	read, waits := make(chan struct{}), new(atomic.Int64) // odd: it waits
@@ -69,7 +69,7 @@ const holdTime = 5 * time.Second
 
 // watch cuts off an answer that keeps others waiting, until it is read. Time in which it waits itself is not its
 // machine's fault: the count begins anew then.
-func (r *Room) watch(read <-chan struct{}, waits *atomic.Int64, cut func() error) {
+func (r *Budget) watch(read <-chan struct{}, waits *atomic.Int64, cut func() error) {
 	waited := waits.Load()
 	for t := time.NewTimer(holdTime); ; {
 		select {
@@ -90,7 +90,7 @@ func (r *Room) watch(read <-chan struct{}, waits *atomic.Int64, cut func() error
 	}
 }
 
-func (r *Room) take(ctx context.Context, n int64, waits *atomic.Int64) error {
+func (r *Budget) take(ctx context.Context, n int64, waits *atomic.Int64) error {
 	if r.left.try(ctx, n) {
 		return nil
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
 
-// Sight is the state of a machine that conductors see and do not write with its node: the stages of its latest boot,
-// and the progress of its latest step.
-type Sight struct {
-	Stages   []BootStage    `json:"stages,omitempty"`
-	Progress *SightProgress `json:"progress,omitempty"`
+// Observation is the state of a machine that conductors see and do not write with its node: the stages of its latest
+// boot, and the progress of its latest step.
+type Observation struct {
+	Stages   []BootStage       `json:"stages,omitempty"`
+	Progress *ObservedProgress `json:"progress,omitempty"`
 }
 
-// SightProgress is the progress of a step, with the values from which its rate is computed.
-type SightProgress struct {
+// ObservedProgress is the progress of a step, with the values from which its rate is computed.
+type ObservedProgress struct {
 	Last  agentapi.Progress `json:"last"`
 	First int64             `json:"first"` // bytes when the stage was first heard of
 	Since time.Time         `json:"since"`
@@ -27,19 +27,19 @@ type SightProgress struct {
 
 // Recall restores the boot stages and progress that earlier conductors saw of a node's machine, once for each node.
 func (e *Core) Recall(ctx context.Context, n node.Node) error {
-	if e.Sights == nil || e.Memory.recalls(n.UUID) {
+	if e.Observations == nil || e.Memory.recalls(n.UUID) {
 		return nil
 	}
-	s, err := e.Sights(ctx, n.UUID)
+	s, err := e.Observations(ctx, n.UUID)
 	if err != nil {
-		return fmt.Errorf("what was seen of node %s: %w", n.UUID, err)
+		return fmt.Errorf("observations of node %s: %w", n.UUID, err)
 	}
 	e.Memory.recall(n, s)
 	return nil
 }
 
-// Sight returns the state of a machine that the next conductor needs.
-func (e *Core) Sight(uuid string) (s Sight) {
+// Observation returns the state of a machine that the next conductor needs.
+func (e *Core) Observation(uuid string) (s Observation) {
 	e.Memory.mu.Lock()
 	defer e.Memory.mu.Unlock()
 	r, ok := e.Memory.nodes[uuid]
@@ -48,7 +48,7 @@ func (e *Core) Sight(uuid string) (s Sight) {
 	}
 	s.Stages = append(s.Stages, r.stages...)
 	if !r.at.IsZero() {
-		s.Progress = &SightProgress{Last: r.last, First: r.first, Since: r.since, Moved: r.moved, At: r.at}
+		s.Progress = &ObservedProgress{Last: r.last, First: r.first, Since: r.since, Moved: r.moved, At: r.at}
 	}
 	return s
 }
@@ -62,7 +62,7 @@ func (m *memory) recalls(uuid string) bool {
 }
 
 // recall puts the stages that were seen before in front of the current ones.
-func (m *memory) recall(n node.Node, s Sight) {
+func (m *memory) recall(n node.Node, s Observation) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := m.of(n.UUID)

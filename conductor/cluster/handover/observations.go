@@ -16,13 +16,14 @@ import (
 )
 
 const (
-	sightsEvery = time.Second     // progress is written so often; boot stages at once
-	sightsTime  = 5 * time.Second // bounds a write
-	sightsBatch = 256             // nodes of one write
+	writeEvery = time.Second     // progress is written so often; boot stages at once
+	writeTime  = 5 * time.Second // bounds a write
+	writeBatch = 256             // nodes of one write
 )
 
-// Sights keep a leader's observations of machines in the database of a cluster, for the next leader. Nil keeps nothing.
-type Sights struct {
+// Observations keep a leader's observations of machines in the database of a cluster, for the next leader. Nil keeps
+// nothing.
+type Observations struct {
 	db     *store.Database
 	log    *slog.Logger
 	engine *engine.Engine
@@ -32,13 +33,13 @@ type Sights struct {
 	dirty map[string]bool // nodes to be written; true for at once
 }
 
-// NewSights makes the sights of a term.
-func NewSights(db *store.Database, log *slog.Logger) *Sights {
-	return &Sights{db: db, log: log, wake: make(chan struct{}, 1), dirty: map[string]bool{}}
+// NewObservations makes the observations of a term.
+func NewObservations(db *store.Database, log *slog.Logger) *Observations {
+	return &Observations{db: db, log: log, wake: make(chan struct{}, 1), dirty: map[string]bool{}}
 }
 
-// SetEngine sets the engine that makes the sights, before both run.
-func (s *Sights) SetEngine(e *engine.Engine) {
+// SetEngine sets the engine that makes the observations, before both run.
+func (s *Observations) SetEngine(e *engine.Engine) {
 	if s != nil {
 		s.engine = e
 		e.Watch(s.seen)
@@ -46,12 +47,12 @@ func (s *Sights) SetEngine(e *engine.Engine) {
 }
 
 // Recall returns a function that reads the observations of earlier leaders.
-func (s *Sights) Recall() func(context.Context, string) (engine.Sight, error) {
+func (s *Observations) Recall() func(context.Context, string) (engine.Observation, error) {
 	if s == nil {
 		return nil
 	}
-	return func(ctx context.Context, uuid string) (seen engine.Sight, err error) {
-		doc, err := s.db.Sight(ctx, uuid)
+	return func(ctx context.Context, uuid string) (seen engine.Observation, err error) {
+		doc, err := s.db.Observation(ctx, uuid)
 		if err != nil || doc == "" {
 			return seen, err
 		}
@@ -63,7 +64,7 @@ func (s *Sights) Recall() func(context.Context, string) (engine.Sight, error) {
 }
 
 // seen has the sight of a node written.
-func (s *Sights) seen(uuid string, stage *engine.BootStage, _ *agentapi.Progress) {
+func (s *Observations) seen(uuid string, stage *engine.BootStage, _ *agentapi.Progress) {
 	s.mu.Lock()
 	s.dirty[uuid] = s.dirty[uuid] || stage != nil
 	s.mu.Unlock()
@@ -76,8 +77,8 @@ func (s *Sights) seen(uuid string, stage *engine.BootStage, _ *agentapi.Progress
 }
 
 // Run writes until ctx ends. Then it writes the rest, if the leadership allows.
-func (s *Sights) Run(ctx context.Context) {
-	tick := time.NewTicker(sightsEvery)
+func (s *Observations) Run(ctx context.Context) {
+	tick := time.NewTicker(writeEvery)
 	defer tick.Stop()
 	for {
 		whole := false
@@ -94,8 +95,8 @@ func (s *Sights) Run(ctx context.Context) {
 }
 
 // write writes the urgent nodes, or all.
-func (s *Sights) write(ctx context.Context, whole bool) {
-	ctx, cancel := context.WithTimeout(ctx, sightsTime)
+func (s *Observations) write(ctx context.Context, whole bool) {
+	ctx, cancel := context.WithTimeout(ctx, writeTime)
 	defer cancel()
 	for {
 		nodes := s.take(whole)
@@ -113,11 +114,11 @@ func (s *Sights) write(ctx context.Context, whole bool) {
 }
 
 // take takes nodes out of the dirty ones.
-func (s *Sights) take(whole bool) (nodes []string) {
+func (s *Observations) take(whole bool) (nodes []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for uuid, now := range s.dirty {
-		if len(nodes) == sightsBatch {
+		if len(nodes) == writeBatch {
 			break
 		}
 		if whole || now {
@@ -129,7 +130,7 @@ func (s *Sights) take(whole bool) (nodes []string) {
 }
 
 // again has nodes written with the next that are not urgent.
-func (s *Sights) again(nodes []string) {
+func (s *Observations) again(nodes []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, uuid := range nodes {
@@ -139,8 +140,8 @@ func (s *Sights) again(nodes []string) {
 	}
 }
 
-func (s *Sights) put(ctx context.Context, nodes []string) error {
-	rows := make([]store.Sight, 0, len(nodes))
+func (s *Observations) put(ctx context.Context, nodes []string) error {
+	rows := make([]store.Observation, 0, len(nodes))
 	for _, uuid := range nodes {
 		n, err := s.engine.Node(ctx, uuid)
 		if errors.Is(err, node.ErrNotFound) {
@@ -152,11 +153,11 @@ func (s *Sights) put(ctx context.Context, nodes []string) error {
 		if err := s.engine.Recall(ctx, n); err != nil { // else earlier observations would be overwritten
 			return err
 		}
-		doc, err := json.Marshal(s.engine.Sight(uuid))
+		doc, err := json.Marshal(s.engine.Observation(uuid))
 		if err != nil {
 			return err
 		}
-		rows = append(rows, store.Sight{Node: uuid, Doc: string(doc)})
+		rows = append(rows, store.Observation{Node: uuid, Doc: string(doc)})
 	}
-	return s.db.PutSights(ctx, rows)
+	return s.db.PutObservations(ctx, rows)
 }

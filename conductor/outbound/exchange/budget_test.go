@@ -19,7 +19,7 @@ func never() error { panic("nobody waits") }
 // TestSlowAnswers: an answer that holds room, and comes slowly or not at all, is cut off when another waits for room.
 func TestSlowAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRoom(FreeAnswer, FreeAnswer)
+		r := NewBudget(FreeAnswer, FreeAnswer)
 		from, to := io.Pipe()
 		slow := make(chan error)
 		go func() {
@@ -45,7 +45,7 @@ func TestSlowAnswers(t *testing.T) {
 
 // TestRoom: long answers of many machines take no more than the room together; short ones never wait.
 func TestRoom(t *testing.T) {
-	r := NewRoom(3*FreeAnswer, FreeAnswer)
+	r := NewBudget(3*FreeAnswer, FreeAnswer)
 	read := func(size, most int) ([]byte, func(), error) {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
@@ -97,7 +97,7 @@ func TestRoom(t *testing.T) {
 // TestRoomOfEachOther: answers that wait for each other's room give up, long before their machines' time is over.
 func TestRoomOfEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := NewRoom(3*FreeAnswer, FreeAnswer)
+		r := NewBudget(3*FreeAnswer, FreeAnswer)
 		ends := make(chan string, 2)
 		for range 2 {
 			go func() {
@@ -144,12 +144,12 @@ func TestShares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for name, take := range map[string]func(ctx context.Context) (func(), error){
 			"turn": func(ctx context.Context) (func(), error) { return Turn(ctx, FreeAnswer+1) },
-			"room": func(r *Room) func(ctx context.Context) (func(), error) {
+			"room": func(r *Budget) func(ctx context.Context) (func(), error) {
 				return func(ctx context.Context) (func(), error) {
 					_, done, err := r.Read(ctx, strings.NewReader(strings.Repeat("x", 2*FreeAnswer-1)), 1<<20, never)
 					return done, err
 				}
-			}(NewRoom(int64(max(2, runtime.GOMAXPROCS(0)))*FreeAnswer, FreeAnswer)),
+			}(NewBudget(int64(max(2, runtime.GOMAXPROCS(0)))*FreeAnswer, FreeAnswer)),
 		} {
 			var order []string
 			ends := make(chan func(), 99)

@@ -6,14 +6,14 @@ import (
 	"fmt"
 )
 
-// Sight holds a conductor's observations of a node's machine, as a JSON object.
-type Sight struct {
+// Observation holds a conductor's observations of a node's machine, as a JSON object.
+type Observation struct {
 	Node, Doc string
 }
 
-// PutSights stores observations of machines, in one transaction. Nodes that are gone or of another group are skipped.
-// Only databases on a server have sights.
-func (s *Database) PutSights(ctx context.Context, all []Sight) error {
+// PutObservations stores observations of machines, in one transaction. Nodes that are gone or of another group are
+// skipped. Only databases on a server have the table sights.
+func (s *Database) PutObservations(ctx context.Context, all []Observation) error {
 	err := s.w.do(ctx, func(t *tx) error {
 		for _, one := range all {
 			text, args := s.limited("INSERT INTO sights (node_uuid, doc) SELECT uuid, ? FROM nodes WHERE uuid = ?",
@@ -30,8 +30,8 @@ func (s *Database) PutSights(ctx context.Context, all []Sight) error {
 	return nil
 }
 
-// Sight returns the observations of a node's machine; "" for none.
-func (s *Database) Sight(ctx context.Context, nodeUUID string) (doc string, err error) {
+// Observation returns the observations of a node's machine; "" for none.
+func (s *Database) Observation(ctx context.Context, nodeUUID string) (doc string, err error) {
 	err = s.read.each(ctx, func(rows *sql.Rows) error { return rows.Scan(&doc) },
 		"SELECT doc FROM sights WHERE node_uuid = ?", nodeUUID)
 	if err != nil {
