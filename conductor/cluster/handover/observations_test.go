@@ -36,8 +36,8 @@ func observedTerm(t *testing.T, rows *store.Members, address, name string) (*sto
 	return db, e, stop
 }
 
-// TestSharedObservations: the next leader shows the boot stages and progress that the last one has seen, with its own. A
-// new boot begins anew, and a leader that was superseded changes nothing.
+// TestSharedObservations: the next leader shows the boot stages and progress that the last one has seen, with its own.
+// A new boot begins anew, and a leader that was superseded changes nothing.
 func TestSharedObservations(t *testing.T) {
 	address := postgrestest.URL(t)
 	rows, err := store.OpenMembers(t.Context(), address, store.PostgresOptions{})

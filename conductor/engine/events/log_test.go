@@ -42,8 +42,8 @@ func (s site) tell(t testing.TB, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
 		doc := fmt.Sprintf(`{"type":"n.%d"}`, i)
-		err := s.store.PutEvents(t.Context(), []node.ChangeEvent{{At: time.Now(), Type: fmt.Sprint("n.", i), Node: "n", Owner: "o",
-			Lessee: "l", Doc: json.RawMessage(doc)}})
+		err := s.store.PutEvents(t.Context(), []node.ChangeEvent{{At: time.Now(), Type: fmt.Sprint("n.", i), Node: "n",
+			Owner: "o", Lessee: "l", Doc: json.RawMessage(doc)}})
 		if err != nil {
 			t.Fatal(err)
 		}

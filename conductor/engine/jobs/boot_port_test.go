@@ -25,11 +25,11 @@ func TestInspectWithoutPorts(t *testing.T) {
 		"its BMC tells of interfaces": {[]string{"52:54:00:aa:00:01", "52:54:00:aa:00:02"}, core.RamdiskAuth{Words: true},
 			node.InspectWait, 2, ""},
 		"its BMC tells of none": {nil, core.RamdiskAuth{Words: true}, node.InspectFailed, 0, "baremetal port create"},
-		"its BMC tells of another node's": {[]string{"52:54:00:bb:00:01"}, core.RamdiskAuth{Words: true}, node.InspectFailed, 0,
-			"baremetal port create"},
+		"its BMC tells of another node's": {[]string{"52:54:00:bb:00:01"}, core.RamdiskAuth{Words: true}, node.InspectFailed,
+			0, "baremetal port create"},
 		"others answer for network boots": {nil, core.RamdiskAuth{}, node.InspectWait, 0, ""},
-		"its BMC tells of half of another": {[]string{"52:54:00:bb:00:01", "52:54:00:aa:00:01"}, core.RamdiskAuth{Words: true},
-			node.InspectWait, 1, ""},
+		"its BMC tells of half of another": {[]string{"52:54:00:bb:00:01", "52:54:00:aa:00:01"},
+			core.RamdiskAuth{Words: true}, node.InspectWait, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

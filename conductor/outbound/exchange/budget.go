@@ -17,8 +17,8 @@ const FreeAnswer = 64 << 10
 // ErrFull is about an answer that is longer than FreeAnswer. The machine may be asked again.
 var ErrFull = errors.New("the answers of other machines leave no room for this one: it is tried again later")
 
-// Budget is the memory that the answers of all machines may take together, beyond the free bytes of each. A bound of one
-// answer is none of them all: hostile machines are as many as their owner enrolls.
+// Budget is the memory that the answers of all machines may take together, beyond the free bytes of each. A bound of
+// one answer is none of them all: hostile machines are as many as their owner enrolls.
 type Budget struct {
 	free    int
 	left    *shares

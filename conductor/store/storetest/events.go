@@ -201,7 +201,8 @@ func testEventReaders(t *testing.T, s store.Store) {
 // testDocumentEvents: a write of documents commits the events of its context, and a refused write none.
 func testDocumentEvents(t *testing.T, s store.Store) {
 	for _, kind := range []string{"created", "never"} {
-		err := s.WriteObjects(node.WithEvents(t.Context(), eventOf(kind)), []objects.Write{document("a", "b")}, func([]int64) {})
+		err := s.WriteObjects(node.WithEvents(t.Context(), eventOf(kind)), []objects.Write{document("a", "b")},
+			func([]int64) {})
 		if refused := kind == "never"; errors.Is(err, objects.ErrStale) != refused {
 			t.Fatalf("%s: %v", kind, err)
 		}
