@@ -46,7 +46,8 @@ unit:
 
 # The detector would find nothing in these, and take minutes: explorations, readers of the sources and sweeps of one
 # function have one goroutine, sweeps of the API make one request at a time, and documents are tried by a conductor in a
-# process of its own. Suites that kill conductors run in e2e. SQLite, codecs and hashes keep to their own memory; all that calls them is watched.
+# process of its own. Suites that kill conductors run in e2e. SQLite, codecs and hashes keep to their own memory; all
+# that calls them is watched.
 # The packages that take longest come first: beside the last one nothing is left to do.
 UNWATCHED := modernc.org/... github.com/therootcompany/xz/... github.com/klauspost/compress/... golang.org/x/crypto/...
 PLAIN     := ^(TestExplore|TestDocs.*|TestPolicy|TestNoSecretIsShown|TestControlCharactersInEveryBody|TestMendTrees|TestMendIsBounded|TestWords|TestHTTPClients)$$
@@ -57,7 +58,8 @@ RACE      := CGO_ENABLED=1 go test -race -timeout 30m $(foreach p,$(UNWATCHED),-
 race:
 	@log=$$(mktemp); trap 'rm -f $$log' EXIT; $(RACE) 2>&1 | tee $$log || { grep -q -e '^ThreadSanitizer: CHECK failed' -e '^SIGSEGV: segmentation violation' $$log && \
 	  ! grep -q -e '--- FAIL' -e 'DATA RACE' $$log && $(RACE); }
-	go test -run '$(PLAIN)' ./conductor/plan ./conductor/extras/hosts/host ./conductor/bmc/redfish ./conductor/api ./cmd/archtest ./cmd/ferrite
+	go test -run '$(PLAIN)' ./conductor/plan ./conductor/extras/hosts/host ./conductor/extras/hosts/kube \
+	  ./conductor/bmc/redfish ./conductor/api ./cmd/archtest ./cmd/ferrite ./cmd/ferrite/manual
 
 # The suites stand in lab/suites/suites.go, with their packages and commands. `make NAME` runs one, too.
 SUITES := $(shell sed -n 's/^\t\tName: *"\(.*\)",$$/\1/p' lab/suites/suites.go)

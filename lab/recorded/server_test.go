@@ -21,11 +21,8 @@ const system = "/redfish/v1/Systems/1"
 // newBMC serves the small tree.
 func newBMC(t *testing.T) *recorded.Server {
 	t.Helper()
-	tree, err := recorded.Load(recordedtest.Archive(t, recordedtest.Small()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return recorded.New(recorded.Config{Tree: tree, Username: "admin", Password: "right", PowerDelay: time.Second})
+	return recordedtest.New(t, recordedtest.Small(),
+		recorded.Config{Username: "admin", Password: "right", PowerDelay: time.Second})
 }
 
 // ask sends a request with the right credentials and a header, and answers status and document.
@@ -169,11 +166,7 @@ func TestDeviations(t *testing.T) {
 			nil, nil, 400},
 		redfish.ModeRefusedAlong: {"PATCH", system, boot(target + "," + mode), boot(target), nil, nil, 400},
 	} {
-		tree, err := recorded.Load(recordedtest.Archive(t, recordedtest.Small()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := recorded.New(recorded.Config{Tree: tree, Username: "admin", Password: "right",
+		s := recordedtest.New(t, recordedtest.Small(), recorded.Config{Username: "admin", Password: "right",
 			Deviations: []redfish.Deviation{deviation}})
 		if status, doc := ask(t, s, tc.method, tc.path, tc.refused, tc.refusedHeader...); status != tc.status {
 			t.Errorf("%s: %d %v, want %d", deviation, status, doc, tc.status)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,12 +56,7 @@ func run(t *testing.T, change func(docs map[string]map[string]any), args ...stri
 	if change != nil {
 		change(docs)
 	}
-	tree, err := recorded.Load(recordedtest.Folder(t, docs, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := httptest.NewServer(recorded.New(recorded.Config{Tree: tree, Username: "admin", Password: "right"}))
-	defer web.Close()
+	web := recordedtest.Serve(t, docs, recorded.Config{Username: "admin", Password: "right"})
 	file := filepath.Join(t.TempDir(), "password")
 	if err := os.WriteFile(file, []byte("right\n"), 0o600); err != nil {
 		t.Fatal(err)

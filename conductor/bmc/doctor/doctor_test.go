@@ -39,11 +39,7 @@ func (w *watched) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 // serve serves a tree's documents, and answers its address and the BMC.
 func serve(t *testing.T, docs map[string]map[string]any) (address string, bmc *watched) {
 	t.Helper()
-	tree, err := recorded.Load(recordedtest.Folder(t, docs, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	bmc = &watched{Server: recorded.New(recorded.Config{Tree: tree, Username: "admin", Password: "right",
+	bmc = &watched{Server: recordedtest.New(t, docs, recorded.Config{Username: "admin", Password: "right",
 		PowerDelay: time.Millisecond})}
 	web := httptest.NewServer(bmc)
 	t.Cleanup(web.Close)
@@ -121,11 +117,7 @@ func TestExercise(t *testing.T) {
 // TestRefusedExercise: a BMC that takes a write and does nothing is found out.
 func TestRefusedExercise(t *testing.T) {
 	docs := recordedtest.Small()
-	tree, err := recorded.Load(recordedtest.Folder(t, docs, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	bmc := recorded.New(recorded.Config{Tree: tree})
+	bmc := recordedtest.New(t, docs, recorded.Config{})
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPatch {
 			w.WriteHeader(http.StatusNoContent)

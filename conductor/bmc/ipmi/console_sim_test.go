@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/bmc/bmctest"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/ipmi"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/sol"
 )
@@ -16,24 +17,7 @@ import (
 // serialLine is a machine's serial line: it greets, and repeats its input.
 func serialLine(t *testing.T) (port int) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				_, _ = io.Copy(c, c)
-			}()
-		}
-	}()
-	return l.Addr().(*net.TCPAddr).Port
+	return bmctest.Listen(t, func(c net.Conn) { _, _ = io.Copy(c, c) }).Port
 }
 
 func readUntil(t *testing.T, r io.Reader, want string) {

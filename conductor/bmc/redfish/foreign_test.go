@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/ferrite-metal/ferrite/conductor/bmc/bmctest"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 )
 
@@ -74,25 +75,13 @@ func TestForeignProtocol(t *testing.T) {
 		{"HTTP/1.1 302 Found\r\nLocation: http://%zz" + inner + "\r\nContent-Length: 0\r\n\r\n", "Location is no URL"},
 		{"HTTP/1.1 403 " + inner + "\r\nContent-Length: 0\r\n\r\n", "403 Forbidden"},
 	} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() {
-			for {
-				conn, err := l.Accept()
-				if err != nil {
-					return
-				}
-				_, _ = conn.Read(make([]byte, 4096)) // the request, which does not matter
-				fmt.Fprint(conn, c.raw)
-				conn.Close()
-			}
-		}()
+		at := bmctest.Listen(t, func(conn net.Conn) {
+			_, _ = conn.Read(make([]byte, 4096)) // the request, which does not matter
+			fmt.Fprint(conn, c.raw)
+		})
 		b := newBoard(t)
-		_, err = newDriver(t, redfish.Options{}).PowerState(t.Context(),
-			b.node("redfish_address", "http://"+l.Addr().String()))
+		_, err := newDriver(t, redfish.Options{}).PowerState(t.Context(),
+			b.node("redfish_address", "http://"+at.String()))
 		checkQuoted(t, err, c.want)
-		l.Close()
 	}
 }

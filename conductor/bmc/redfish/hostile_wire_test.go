@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ferrite-metal/ferrite/conductor/bmc/bmctest"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 )
 
@@ -91,28 +92,14 @@ func TestHostileWire(t *testing.T) {
 		for _, scheme := range []string{"http", "https"} {
 			t.Run(name+" by "+scheme, func(t *testing.T) {
 				t.Parallel()
-				l, err := net.Listen("tcp4", "127.0.0.1:0")
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { l.Close() })
-				go func() {
-					for {
-						c, err := l.Accept()
-						if err != nil {
-							return
-						}
-						go func() {
-							defer c.Close()
-							_, _ = c.Read(make([]byte, 4096))
-							does(c)
-						}()
-					}
-				}()
+				at := bmctest.Listen(t, func(c net.Conn) {
+					_, _ = c.Read(make([]byte, 4096))
+					does(c)
+				})
 				b := newBoard(t)
-				n := b.node("redfish_address", scheme+"://"+l.Addr().String(), "redfish_verify_ca", false)
+				n := b.node("redfish_address", scheme+"://"+at.String(), "redfish_verify_ca", false)
 				began := time.Now()
-				_, err = newDriver(t, redfish.Options{RequestTimeout: 300 * time.Millisecond, BackOff: time.Nanosecond,
+				_, err := newDriver(t, redfish.Options{RequestTimeout: 300 * time.Millisecond, BackOff: time.Nanosecond,
 					MaxBackOff: time.Nanosecond}).Vitals(t.Context(), n)
 				if err == nil || strings.Contains(err.Error(), foreignText[:8]) || len(err.Error()) > 500 {
 					t.Errorf("got %v, want a short error that repeats nothing", err)

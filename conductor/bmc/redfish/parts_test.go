@@ -29,12 +29,7 @@ func readParts(t *testing.T, change func(docs map[string]map[string]any)) node.P
 	t.Helper()
 	docs := recordedtest.Small()
 	change(docs)
-	tree, err := recorded.Load(recordedtest.Folder(t, docs, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := httptest.NewServer(recorded.New(recorded.Config{Tree: tree}))
-	defer web.Close()
+	web := recordedtest.Serve(t, docs, recorded.Config{})
 	d := redfish.New(redfish.Options{})
 	defer func() { _ = d.Close() }()
 	p, err := d.Parts(t.Context(), node.Node{UUID: "n1", DriverInfo: map[string]any{"redfish_address": web.URL}})
@@ -197,11 +192,7 @@ func TestModules(t *testing.T) {
 
 // TestPartsThatFail: a kind that the BMC cannot show loses no other, and is named.
 func TestPartsThatFail(t *testing.T) {
-	tree, err := recorded.Load(recordedtest.Folder(t, recordedtest.Small(), false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	bmc := recorded.New(recorded.Config{Tree: tree})
+	bmc := recordedtest.New(t, recordedtest.Small(), recorded.Config{})
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/Memory"):

@@ -38,21 +38,12 @@ func TestReports(t *testing.T) {
 		t.Run(report, func(t *testing.T) {
 			small := recordedtest.Small()
 			change(small)
-			tree, err := recorded.Load(recordedtest.Folder(t, small, false))
-			if err != nil {
-				t.Fatal(err)
-			}
-			web := httptest.NewServer(recorded.New(recorded.Config{Tree: tree, Username: "admin", Password: "right"}))
-			defer web.Close()
+			web := recordedtest.Serve(t, small, recorded.Config{Username: "admin", Password: "right"})
 			readAll(t, web.URL)
 		})
 	}
 	t.Run("DMTF/Redfish-Mockup-Creator#63: documents are empty", func(t *testing.T) {
-		tree, err := recorded.Load(recordedtest.Folder(t, recordedtest.Small(), false))
-		if err != nil {
-			t.Fatal(err)
-		}
-		bmc := recorded.New(recorded.Config{Tree: tree, Username: "admin", Password: "right"})
+		bmc := recordedtest.New(t, recordedtest.Small(), recorded.Config{Username: "admin", Password: "right"})
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != partsSystem+"/Storage" && r.URL.Path != partsChassis && r.URL.Path != "/redfish/v1/Managers/1" {
 				bmc.ServeHTTP(w, r)

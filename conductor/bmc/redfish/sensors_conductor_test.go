@@ -1,7 +1,6 @@
 package redfish_test
 
 import (
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -16,12 +15,7 @@ import (
 func TestSensorsOfNode(t *testing.T) {
 	docs := recordedtest.Small()
 	docs[partsSystem+"/Storage/0/Drives/0"]["Status"] = document{"Health": "Critical", "State": "Enabled"}
-	tree, err := recorded.Load(recordedtest.Folder(t, docs, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := httptest.NewServer(recorded.New(recorded.Config{Tree: tree}))
-	defer web.Close()
+	web := recordedtest.Serve(t, docs, recorded.Config{})
 	c := newConductorWith(t, func(s *plan.Settings) { s.SyncPowerInterval = time.Second })
 	c.do("POST", "", `{"driver":"redfish","name":"n1","driver_info":{"redfish_address":"`+web.URL+`"}}`)
 	if status, text := c.get("/ferrite/v1/nodes/n1/sensors"); status != 404 ||

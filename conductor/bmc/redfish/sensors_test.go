@@ -1,7 +1,6 @@
 package redfish_test
 
 import (
-	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -20,12 +19,7 @@ func readSensors(t *testing.T, groups string, change func(docs map[string]map[st
 	docs[partsSystem]["Links"] = document{"Chassis": []any{link(partsChassis)}}
 	docs[partsChassis] = document{"Id": "1"}
 	change(docs)
-	tree, err := recorded.Load(recordedtest.Folder(t, docs, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := httptest.NewServer(recorded.New(recorded.Config{Tree: tree}))
-	defer web.Close()
+	web := recordedtest.Serve(t, docs, recorded.Config{})
 	d := redfish.New(redfish.Options{})
 	defer func() { _ = d.Close() }()
 	r, err := d.Sensors(t.Context(), node.Node{UUID: "n1", DriverInfo: map[string]any{"redfish_address": web.URL}})

@@ -2,7 +2,6 @@ package savedtree_test
 
 import (
 	"encoding/json"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -49,12 +48,7 @@ func saved(t *testing.T, change func(docs map[string]map[string]any)) (file, tex
 	t.Helper()
 	docs := recordedtest.Small()
 	change(docs)
-	tree, err := recorded.Load(recordedtest.Folder(t, docs, false))
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := httptest.NewServer(recorded.New(recorded.Config{Tree: tree}))
-	defer web.Close()
+	web := recordedtest.Serve(t, docs, recorded.Config{})
 	d := redfish.New(redfish.Options{})
 	defer func() { _ = d.Close() }()
 	var read savedtree.Tree
