@@ -153,7 +153,7 @@ man: build
 
 .PHONY: ramdisk
 ramdisk: build
-	@bin/ferrite image build --profile $(or $(PROFILE),lab) --agent bin/ferrite-agent --out bin/ramdisk
+	@bin/ferrite ramdisk build --profile $(or $(PROFILE),lab) --agent bin/ferrite-agent --out bin/ramdisk
 
 .PHONY: bench
 bench: deps build ramdisk ## root | 27 min | measure sizes, boot times and speeds

@@ -77,7 +77,7 @@ var reasons = map[Reason]Explanation{
 	ReasonTicket:         {"no ticket for this file", "deploy anew"},
 	ReasonFailed:         {"boot failed", "{detail}"},
 	ReasonUnexpectedDHCP: {"unexpected server", "stop it, or --dhcp"},
-	ReasonHeld:           {"restored, and not resumed", "ferrite resume"},
+	ReasonHeld:           {"restored, not resumed", "ferrite server resume"},
 }
 
 // Why explains the reason, and how to mend it; both are "" without a reason.

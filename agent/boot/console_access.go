@@ -6,7 +6,7 @@ import (
 	"github.com/ferrite-metal/ferrite/agent/param"
 )
 
-// ShellFile is the file by which a ramdisk offers a root shell on its consoles. `ferrite image build --console-shell`
+// ShellFile is the file by which a ramdisk offers a root shell on its consoles. `ferrite ramdisk build --console-shell`
 // writes it. A ramdisk without it gives none. The consoles of real machines stand open in a data centre, and their
 // readers, through BMCs, need not own the machine.
 const ShellFile = "etc/ferrite/console-shell"

@@ -84,7 +84,7 @@ func TestExplain(t *testing.T) {
 		defer client.CloseIdleConnections()
 		for url, want := range map[string][]string{
 			expired.URL: {"has expired", end.Format(time.RFC3339), clocks()},
-			unknown.URL: {"unknown authority", "ferrite image build --ca"},
+			unknown.URL: {"unknown authority", "ferrite ramdisk build --ca"},
 		} {
 			resp, err := client.Get(url)
 			if err == nil {

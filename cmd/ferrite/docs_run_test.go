@@ -92,7 +92,7 @@ func runPage(t *testing.T, bash, script string) {
 
 	env := append(os.Environ(), asFerrite+"=1", "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"), "HOME="+dir,
 		"FERRITE_URL=http://127.0.0.1:"+port, "SOURCES="+sources)
-	if !strings.Contains(script, "ferrite serve") {
+	if !strings.Contains(script, "ferrite serve ") {
 		serveFake(t, self, dir, port, env)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

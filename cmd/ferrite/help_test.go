@@ -10,8 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/agent/sys"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/flaggroup"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -61,6 +63,34 @@ func show(t *testing.T, w *strings.Builder, c *cobra.Command) {
 	for _, below := range c.Commands() {
 		if below.IsAvailableCommand() {
 			show(t, w, below)
+		}
+	}
+}
+
+// TestHelpAll: the long help of serve has every flag, the short one the first of them.
+func TestHelpAll(t *testing.T) {
+	for flag, long := range map[string]bool{"--help": false, "--" + flaggroup.All: true} {
+		root := program()
+		var help strings.Builder
+		root.SetOut(&help)
+		root.SetArgs([]string{"serve", flag})
+		if err := root.ExecuteContext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		serve, _, err := root.Find([]string{"serve"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := 0
+		serve.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if strings.Contains(help.String(), " --"+f.Name+" ") {
+				shown++
+			} else if long {
+				t.Errorf("serve %s has no --%s", flag, f.Name)
+			}
+		})
+		if !long && (shown < 20 || shown > 25) {
+			t.Errorf("serve %s has %d flags, expected the first twenty", flag, shown)
 		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/bmc"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/boot"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/image"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/manual"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/ramdisk"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/user"
 )
@@ -30,6 +30,8 @@ func main() {
 
 // program is the root command with all others below it.
 func program() *cobra.Command {
-	return cli.New(release, append(operate(), serve.Command(), serve.StoreCommand(), serve.SecretsCommand(),
-		user.Command(), image.Command(), boot.Command(), bmc.Command(), manual.Command())...)
+	server := &cobra.Command{Use: "server"} // below which cli has commands that ask the conductor
+	server.AddCommand(append(operate(), serve.StoreCommand(), serve.SecretsCommand())...)
+	return cli.New(release, serve.Command(), server, user.Command(), ramdisk.Command(), boot.Command(), bmc.Command(),
+		manual.Command())
 }

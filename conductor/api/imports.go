@@ -23,12 +23,16 @@ type Imports interface {
 	ImportNode(ctx context.Context, r node.ImportRequest) (node.ImportResult, error)
 }
 
+// NotBuilt is the refusal by a program without a part that a build tag has left out.
+func NotBuilt(part, tag string) string {
+	return "This conductor was built without " + part + ": take the full program, without the build tag " + tag + "."
+}
+
 // noImports is a conductor that was built without imports.
 type noImports struct{}
 
 func (noImports) ImportNode(context.Context, node.ImportRequest) (node.ImportResult, error) {
-	return node.ImportResult{}, rest.BadRequest("This conductor was built without imports of nodes: " +
-		"take the full program, without the build tag noopenstack.")
+	return node.ImportResult{}, rest.BadRequest("%s", NotBuilt("imports of nodes", "noopenstack"))
 }
 
 func (h *importResource) routes() []rest.Route {

@@ -135,8 +135,8 @@ func (c *copying) table(ctx context.Context, t copiedTable, columns []copiedColu
 	}
 	read, wrote := source.copied(t.name), written.copied(t.name)
 	if read != wrote {
-		return Copied{}, fmt.Errorf("expected %d rows with the checksum %s, found %d with %s: run ferrite store check on "+
-			"the source", read.Rows, read.Checksum, wrote.Rows, wrote.Checksum)
+		return Copied{}, fmt.Errorf("expected %d rows with the checksum %s, found %d with %s: run "+
+			"ferrite server store check on the source", read.Rows, read.Checksum, wrote.Rows, wrote.Checksum)
 	}
 	return read, nil
 }

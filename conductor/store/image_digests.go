@@ -8,7 +8,7 @@ import (
 )
 
 // ErrHeld means that the database was restored from a backup and not resumed yet. It may lack the newest images.
-var ErrHeld = errors.New("the database was restored from a backup, and `ferrite resume` was not called yet")
+var ErrHeld = errors.New("the database was restored from a backup, and `ferrite server resume` was not called yet")
 
 // ImageDigests are the digests of all named images, sha256:hex. It fails with ErrHeld.
 func (m *Members) ImageDigests(ctx context.Context) (digests []string, err error) {

@@ -68,7 +68,7 @@ func records[T any](table string) resealer {
 // resealRecord seals a record that has plain secrets, or an envelope of an older key.
 func resealRecord[T any](s sealer, table string, r *sealedRow) (bool, error) {
 	v, err := decode[T](r.doc)
-	if err != nil { // a document that no build can read stays for `ferrite store check`
+	if err != nil { // a document that no build can read stays for `ferrite server store check`
 		return s.resealEnvelope(table, r)
 	}
 	doc, envelope, err := s.encode(table, r.key, &v)

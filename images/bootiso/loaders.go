@@ -17,7 +17,7 @@ type Loaders struct {
 }
 
 // ReadLoaders reads the boot loaders out of a folder that has them by their file names, as
-// `ferrite image build` writes it.
+// `ferrite ramdisk build` writes it.
 func ReadLoaders(folder fs.FS) (l Loaders, err error) {
 	for _, f := range []struct {
 		name string
@@ -26,7 +26,8 @@ func ReadLoaders(folder fs.FS) (l Loaders, err error) {
 		{"isolinux.bin", &l.ISOLINUX}, {"ldlinux.c32", &l.LDLINUX}, {"isohdpfx.bin", &l.MBR}, {"gcdx64.efi", &l.GRUB},
 	} {
 		if *f.to, err = fs.ReadFile(folder, f.name); err != nil {
-			return Loaders{}, fmt.Errorf("boot loader of boot media: %w: build the ramdisk again with ferrite image build", err)
+			return Loaders{}, fmt.Errorf("boot loader of boot media: %w: build the ramdisk again with: "+
+				"ferrite ramdisk build", err)
 		}
 	}
 	return l, nil

@@ -68,7 +68,7 @@ func bareBuild(t *testing.T, mirror string, flags ...string) string {
 	if err := os.MkdirAll(filepath.Join(root, "tmp"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{"image", "build", "--mirror", mirror, "--suite", "bookworm", "--suite", "bookworm-security",
+	args := append([]string{"ramdisk", "build", "--mirror", mirror, "--suite", "bookworm", "--suite", "bookworm-security",
 		"--out", "/out"}, flags...)
 	cmd := exec.CommandContext(t.Context(), "/ferrite", args...)
 	cmd.Dir = "/"
@@ -83,10 +83,10 @@ func bareBuild(t *testing.T, mirror string, flags ...string) string {
 	return filepath.Join(root, "out")
 }
 
-// inspected is the report of `ferrite image inspect`.
+// inspected is the report of `ferrite ramdisk inspect`.
 func inspected(t *testing.T, file string) (found Inspection) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), released, "image", "inspect", "--json", file).Output()
+	out, err := exec.CommandContext(t.Context(), released, "ramdisk", "inspect", "--json", file).Output()
 	if err != nil {
 		t.Fatal(err)
 	}

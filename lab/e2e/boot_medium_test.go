@@ -193,7 +193,7 @@ func liveMedium(ctx context.Context, b *bed) (err error) {
 	return nil
 }
 
-// stick boots a machine from the image of `ferrite image iso` on a USB stick: it is discovered.
+// stick boots a machine from the image of `ferrite ramdisk iso` on a USB stick: it is discovered.
 func stick(firmware qemu.Firmware) func(context.Context, *bed) error {
 	return func(ctx context.Context, b *bed) (err error) {
 		plan, err := network.NewPlan(b.labID())
@@ -208,11 +208,11 @@ func stick(firmware qemu.Firmware) func(context.Context, *bed) error {
 		}
 		defer func() { err = errors.Join(err, done()) }()
 		image := filepath.Join(b.dir, "stick.iso")
-		out, err := exec.CommandContext(ctx, filepath.Join(b.bin, "ferrite"), "image", "iso", "--kernel", b.kernel,
+		out, err := exec.CommandContext(ctx, filepath.Join(b.bin, "ferrite"), "ramdisk", "iso", "--kernel", b.kernel,
 			"--initrd", b.initrd, "--api-url", fmt.Sprintf("http://%s:%d", plan.Gateway, site.APIPort), "--discover",
 			"--kernel-append", "console=ttyS0,115200", "--out", image).CombinedOutput()
 		if err != nil {
-			return fmt.Errorf("ferrite image iso: %w: %s", err, out)
+			return fmt.Errorf("ferrite ramdisk iso: %w: %s", err, out)
 		}
 		m := s.Machines[0]
 		if err := install(image, m); err != nil {

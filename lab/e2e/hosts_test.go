@@ -224,7 +224,7 @@ func (b *bed) hostsEnd(ctx context.Context, s *site.Site, one, two document) err
 		return fmt.Errorf("the hosts are gone, and their machines %s and %s", one.Power(), two.Power())
 	}
 	for _, kind := range []string{"hosts", "hardwaredata", "secrets"} {
-		said, err := b.ferrite(ctx, s, "get", kind, "-o", "json")
+		said, err := b.ferrite(ctx, s, "host", "get", kind, "-o", "json")
 		if err != nil {
 			return err
 		}

@@ -27,11 +27,11 @@ func (b *bed) siteRamdisk(ctx context.Context, by *certtest.Authority) (kernel, 
 	if err != nil {
 		return "", "", fmt.Errorf("documented step: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, filepath.Join(b.bin, "ferrite"), "image", "build", "--profile", profileLab,
+	cmd := exec.CommandContext(ctx, filepath.Join(b.bin, "ferrite"), "ramdisk", "build", "--profile", profileLab,
 		"--agent", filepath.Join(b.bin, "ferrite-agent"), "--ca", roots, "--step", manifest, "--out", out)
 	cmd.Dir = "../.." // of the sources: console commands may have to be built
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return "", "", fmt.Errorf("ferrite image build: %w: %s", err, text)
+		return "", "", fmt.Errorf("ferrite ramdisk build: %w: %s", err, text)
 	}
 	return filepath.Join(out, profileLab+".vmlinuz"), filepath.Join(out, profileLab+".initramfs"), nil
 }

@@ -220,7 +220,7 @@ var All = []Suite{
 	{
 		Name:  "packages-test",
 		About: "the packages: in a fresh Debian root, in a machine with systemd, by rpm and skopeo",
-		For:   "`cmd/ferrite-pack`, the unit, `ferrite setup`", Takes: "10 min", Root: true,
+		For:   "`cmd/ferrite-pack`, the unit, `ferrite server setup`", Takes: "10 min", Root: true,
 		Packages: "rpm skopeo systemd util-linux", Builds: "packages",
 		Run: gotest + "-v -tags packagestest -run '^TestSystemd$' ./lab/e2e/installed\n" +
 			gotest + "-v -tags packagestest -run '^TestPackages$' ./cmd/ferrite-pack",

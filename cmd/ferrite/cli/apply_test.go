@@ -52,12 +52,13 @@ func TestWait(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := newLooked(t)
-			if _, code := ferrite(t.Context(), l.URL, io.Discard, "apply", "-f", writeFile(t, hostFile("old"))); code != 0 {
+			if _, code := ferrite(t.Context(), l.URL, io.Discard, "host", "apply",
+				"-f", writeFile(t, hostFile("old"))); code != 0 {
 				t.Fatal("the host was not applied")
 			}
 			l.next = c.next
 			var out bytes.Buffer
-			stderr, code := ferrite(t.Context(), l.URL, &out, "apply", "--wait", "-f", writeFile(t, hostFile("new")))
+			stderr, code := ferrite(t.Context(), l.URL, &out, "host", "apply", "--wait", "-f", writeFile(t, hostFile("new")))
 			var told []string
 			for line := range strings.Lines(out.String()) {
 				if _, text, ok := strings.Cut(line, " s  "); ok {
@@ -82,7 +83,7 @@ func TestApplyTakesOver(t *testing.T) {
 	}
 	file := writeFile(t, hostFile("new"))
 	var out bytes.Buffer
-	stderr, code := ferrite(t.Context(), l.URL, &out, "apply", "-f", file)
+	stderr, code := ferrite(t.Context(), l.URL, &out, "host", "apply", "-f", file)
 	if code != 0 || !strings.Contains(stderr, "(BareMetalHost worker-0): it was not made by apply") ||
 		!strings.HasSuffix(out.String(), "/worker-0 configured\n") {
 		t.Errorf("exit %d:\n%s%s", code, out.String(), stderr)
@@ -95,7 +96,7 @@ func TestApplyTakesOver(t *testing.T) {
 	if _, err := objects.Update(t.Context(), l.keeper, after); err != nil {
 		t.Fatal(err)
 	}
-	stderr, code = ferrite(t.Context(), l.URL, io.Discard, "apply", "-f", file)
+	stderr, code = ferrite(t.Context(), l.URL, io.Discard, "host", "apply", "-f", file)
 	if code != 1 || !strings.Contains(stderr, "remove the annotation") {
 		t.Errorf("exit %d:\n%s", code, stderr)
 	}

@@ -25,7 +25,6 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/inventory"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/node"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/resume"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/signals"
 )
 
@@ -102,21 +101,26 @@ func New(release string, local ...*cobra.Command) *cobra.Command {
 		root.AddCommand(c)
 	}
 	for _, c := range append(inventory.Commands(s), node.Command(s), boot.Command(s), signals.EventsCommand(s),
-		signals.AuditCommand(s), resume.Command(s), versionCommand(s)) {
+		signals.AuditCommand(s), versionCommand(s)) {
 		add(c)
 	}
-	root.Long = rootHelp + addExtras(s, add) + connectHelp
+	root.Long = rootHelp + addExtras(root, s, add) + connectHelp
 	completion.Add(root, s)
 	for _, c := range local {
 		addLocal(root, c)
 	}
+	addMoved(root)
 	explainUsage(root)
 	root.SetFlagErrorFunc(explainValue)
 	return root
 }
 
-// noConductor is the annotation of commands that send no request to a conductor, although their parent command does.
-const noConductor = "no-conductor"
+// asks is the annotation of a command and those below it, if their parent differs.
+const (
+	asks      = "asks"
+	conductor = "conductor"
+	nothing   = "nothing"
+)
 
 // addLocal adds a command that asks no conductor. If a client's command has its name, those below it are added there.
 func addLocal(root, c *cobra.Command) {
@@ -128,7 +132,7 @@ func addLocal(root, c *cobra.Command) {
 		}
 		for _, below := range c.Commands() {
 			c.RemoveCommand(below)
-			below.Annotations = map[string]string{noConductor: "true"}
+			below.Annotations = map[string]string{asks: nothing}
 			below.SetHelpFunc(helpOfNoClient)
 			known.AddCommand(below)
 		}
@@ -142,7 +146,12 @@ func addLocal(root, c *cobra.Command) {
 
 // asksConductor reports whether a command needs a client.
 func asksConductor(cmd *cobra.Command) bool {
-	return cmd.Root() == cmd || top(cmd).GroupID == "client" && cmd.Annotations[noConductor] == ""
+	for c := cmd; c.HasParent(); c = c.Parent() {
+		if c.Annotations[asks] != "" {
+			return c.Annotations[asks] == conductor
+		}
+	}
+	return cmd.Root() == cmd || top(cmd).GroupID == "client"
 }
 
 // top is the command below the root that a command belongs to.
@@ -167,8 +176,10 @@ func noClient(cmd *cobra.Command) (err error) {
 
 // noClientName is the command that asks no conductor.
 func noClientName(cmd *cobra.Command) string {
-	if cmd.Annotations[noConductor] != "" {
-		return cmd.CommandPath()
+	for c := cmd; c.HasParent(); c = c.Parent() {
+		if c.Annotations[asks] != "" {
+			return c.CommandPath()
+		}
 	}
 	return "ferrite " + top(cmd).Name()
 }

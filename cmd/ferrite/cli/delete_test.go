@@ -11,7 +11,8 @@ import (
 func TestDeleteWaits(t *testing.T) {
 	const held = `{metadata: {finalizers: [baremetalhost.metal3.io]}, status: {operationalStatus: OK, provisioning: {state: "powering off before delete"}}}`
 	l := newLooked(t)
-	if _, code := ferrite(t.Context(), l.URL, io.Discard, "apply", "-f", writeFile(t, hostFile("old"))); code != 0 {
+	if _, code := ferrite(t.Context(), l.URL, io.Discard, "host", "apply",
+		"-f", writeFile(t, hostFile("old"))); code != 0 {
 		t.Fatal("the host was not applied")
 	}
 	if err := become(l.keeper, "worker-0", held); err != nil {
@@ -19,7 +20,7 @@ func TestDeleteWaits(t *testing.T) {
 	}
 	l.next = []string{held, `{metadata: {finalizers: []}}`}
 	var out bytes.Buffer
-	stderr, code := ferrite(t.Context(), l.URL, &out, "delete", "host", "worker-0")
+	stderr, code := ferrite(t.Context(), l.URL, &out, "host", "delete", "worker-0")
 	for _, want := range []string{"is being deleted; it is held by its finalizer baremetalhost.metal3.io",
 		" s  powering off before delete\n", " s  deleted\n"} {
 		if code != 0 || !strings.Contains(out.String(), want) {

@@ -92,7 +92,7 @@ func TestWatchGoesOn(t *testing.T) {
 	srv := httptest.NewServer(s)
 	defer srv.Close()
 	var out bytes.Buffer
-	stderr, code := ferrite(ctx, srv.URL, &out, "get", "hosts", "-w", "-o", "name")
+	stderr, code := ferrite(ctx, srv.URL, &out, "host", "get", "-w", "-o", "name")
 	const want = "a\na\nb\nb\n"
 	got := strings.ReplaceAll(out.String(), "baremetalhost.metal3.io/", "")
 	if d := cmp.Diff(want, got); d != "" || code != 0 {
@@ -112,7 +112,7 @@ func TestWatchEnds(t *testing.T) {
 	})}
 	srv := httptest.NewServer(s)
 	defer srv.Close()
-	if stderr, code := ferrite(t.Context(), srv.URL, io.Discard, "get", "hosts", "-w"); code != int(exit.Refused) ||
+	if stderr, code := ferrite(t.Context(), srv.URL, io.Discard, "host", "get", "-w"); code != int(exit.Refused) ||
 		!strings.Contains(stderr, "ferrite: bob may not") {
 		t.Errorf("exit %d:\n%s", code, stderr)
 	}
@@ -121,7 +121,8 @@ func TestWatchEnds(t *testing.T) {
 // TestWatchRows: rows of the server's table come as they change.
 func TestWatchRows(t *testing.T) {
 	l := newLooked(t)
-	if _, code := ferrite(t.Context(), l.URL, io.Discard, "apply", "-f", writeFile(t, hostFile("old"))); code != 0 {
+	if _, code := ferrite(t.Context(), l.URL, io.Discard, "host", "apply",
+		"-f", writeFile(t, hostFile("old"))); code != 0 {
 		t.Fatal("the host was not applied")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -129,7 +130,7 @@ func TestWatchRows(t *testing.T) {
 	r, w := io.Pipe()
 	ended := make(chan int)
 	go func() {
-		_, code := ferrite(ctx, l.URL, w, "get", "hosts", "-w")
+		_, code := ferrite(ctx, l.URL, w, "host", "get", "-w")
 		w.Close()
 		ended <- code
 	}()

@@ -15,6 +15,10 @@ import (
 // flagUsages are the flags of a command for its help, in groups where it has any.
 func flagUsages(cmd *cobra.Command) string {
 	local := cmd.LocalFlags()
+	if shown, all := flaggroup.Shown(local); all > 0 {
+		return fmt.Sprintf("%s\nAll %d: %s --%s, or ferrite docs configuration", shown.FlagUsagesWrapped(helpColumns), all,
+			cmd.CommandPath(), flaggroup.All)
+	}
 	titles, groups := flaggroup.Titles(local)
 	if len(titles) < 2 {
 		return strings.TrimRight(local.FlagUsagesWrapped(helpColumns), "\n")

@@ -13,12 +13,12 @@ const hostsHelp = `
 Or describe the machine in a document, and the conductor keeps it so. The
 document is Metal3's BareMetalHost, so kubectl works with it, too:
 
-  ferrite apply -f host.yaml --wait
-  ferrite get hosts -w
-  ferrite describe host NAME
+  ferrite host apply -f host.yaml --wait
+  ferrite host get -w
+  ferrite host describe NAME
 `
 
 func hosts(s *client.Session) extra {
-	return extra{help: hostsHelp, imports: []*cobra.Command{host.Metal3Command(s)}, commands: []*cobra.Command{
-		host.ApplyCommand(s), host.GetCommand(s), host.DescribeCommand(s), host.DeleteCommand(s), host.Command(s)}}
+	return extra{help: hostsHelp, imports: []*cobra.Command{host.Metal3Command(s)},
+		commands: []*cobra.Command{host.Command(s)}}
 }

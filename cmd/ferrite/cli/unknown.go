@@ -18,7 +18,7 @@ var otherWords = map[string]string{
 	"info": "show", "cat": "show", "add": "create", "new": "create", "enroll": "create", "enrol": "create",
 	"register": "create", "update": "set", "edit": "set", "modify": "set", "start": "on", "stop": "off",
 	"shutdown": "soft-off", "reset": "reboot", "restart": "reboot", "log": "logs", "machine": "node", "machines": "node",
-	"server": "serve", "baremetal": "node", "bmh": "host", "provision": "deploy", "install": "deploy", "wipe": "clean",
+	"baremetal": "node", "bmh": "host", "provision": "deploy", "install": "deploy", "wipe": "clean",
 	"erase": "clean", "config": "serve", "configuration": "serve", "introspect": "inspect",
 }
 

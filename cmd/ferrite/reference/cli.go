@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/flaggroup"
 )
 
 const generated = "<!-- Generated from the commands: go test ./cmd/ferrite -run Reference -update -->\n"
@@ -40,11 +42,11 @@ func command(b *strings.Builder, c *cobra.Command) {
 	if c.Example != "" {
 		fmt.Fprintf(b, "\nExamples:\n\n```text\n%s\n```\n", strings.Trim(c.Example, "\n"))
 	}
-	if c.LocalNonPersistentFlags().HasAvailableFlags() {
-		b.WriteString("\n")
-		flags(b, c.LocalNonPersistentFlags())
-	} else {
-		b.WriteString("\n")
+	b.WriteString("\n")
+	shown, all := flaggroup.Shown(c.LocalNonPersistentFlags())
+	flags(b, shown)
+	if all > 0 {
+		b.WriteString("[Configuration](configuration.md) has all its settings.\n\n")
 	}
 	for _, below := range c.Commands() {
 		command(b, below)

@@ -17,12 +17,13 @@ func Configuration(serve *cobra.Command) string {
 	fmt.Fprintf(&b, "# Configuration\n\n%s\n", generated)
 	b.WriteString("`ferrite serve` takes each setting as a flag, as a `FERRITE_` variable, or as a key of the YAML " +
 		"file that\n" +
-		"`--config` names. A flag beats the variable, and the variable beats the file.\n")
+		"`--config` names. A flag beats the variable, and the variable beats the file.\n" +
+		"`ferrite serve --help` shows the settings that a site needs first, `ferrite serve --help-all` all of them.\n")
 	titles, groups := flaggroup.Titles(serve.Flags())
 	for _, title := range titles {
 		rows := 0
 		groups[title].VisitAll(func(f *pflag.Flag) {
-			if f.Hidden || f.Name == "help" {
+			if f.Hidden || f.Name == "help" || f.Name == flaggroup.All {
 				return
 			}
 			if rows++; rows == 1 {

@@ -33,7 +33,7 @@ func (b *backupFlags) add(c *cobra.Command) {
 		"`file` with its password")
 }
 
-// BackupCommand is `ferrite backup`.
+// BackupCommand is `ferrite server backup`.
 func BackupCommand() *cobra.Command { return backupCommand(backup.Source{Now: time.Now}) }
 
 func backupCommand(s backup.Source) *cobra.Command {
@@ -49,8 +49,8 @@ it, nobody gets the passwords in the database, nor do you. Logs of machines are 
 Without --database it is the SQLite database of the data folder. With it, the keys are those that a
 cluster shares (--cluster-key-file), else those of the data folder. All backups are alike: each can be
 restored into a data folder and into PostgreSQL.`,
-		Example: `  ferrite backup /var/backups/ferrite-1.backup --passphrase-file /root/passphrase
-  ferrite backup /var/backups/ferrite-2.backup --passphrase-file /root/passphrase \
+		Example: `  ferrite server backup /var/backups/ferrite-1.backup --passphrase-file /root/passphrase
+  ferrite server backup /var/backups/ferrite-2.backup --passphrase-file /root/passphrase \
     --database postgres://ferrite@db.example/ferrite --cluster-key-file /etc/ferrite/cluster-key`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			server, err := b.server()
@@ -68,8 +68,8 @@ restored into a data folder and into PostgreSQL.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "backup: %s, %.1f MB, as of %s; restore it with: ferrite restore %s\n",
-				args[0], float64(made.Size)/1e6, made.Taken.Format(time.RFC3339), args[0])
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "backup: %s, %.1f MB, as of %s; restore it with: "+
+				"ferrite server restore %s\n", args[0], float64(made.Size)/1e6, made.Taken.Format(time.RFC3339), args[0])
 			return err
 		},
 	}

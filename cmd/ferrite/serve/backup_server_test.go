@@ -72,7 +72,7 @@ func TestBackupOfACluster(t *testing.T) {
 	another := postgrestest.URL(t)
 	dir := filepath.Join(t.TempDir(), "third")
 	said, err = saving(t, RestoreCommand(), file, "--database", another, "--data-dir", dir, "--passphrase-file", phrase)
-	if err != nil || !strings.Contains(said, "ferrite resume") {
+	if err != nil || !strings.Contains(said, "ferrite server resume") {
 		t.Fatal(said, err)
 	}
 	for name, want := range map[string]bool{datafolder.DatabaseFile: false, keys.SecretsFile: true,
@@ -107,7 +107,7 @@ func restoredCluster(t *testing.T, database, dir string) {
 	}
 	for _, c := range []*conductor{third, fourth} {
 		held(c, true)
-		if answer := verb(c, http.StatusServiceUnavailable); !strings.Contains(answer, "ferrite resume") {
+		if answer := verb(c, http.StatusServiceUnavailable); !strings.Contains(answer, "ferrite server resume") {
 			t.Errorf("the refusal of a verb is %s", answer)
 		}
 	}

@@ -30,7 +30,7 @@ func quickBackup() *cobra.Command {
 	return backupCommand(backup.Source{Now: time.Now, ScryptN: 1 << 14})
 }
 
-// saving runs `ferrite backup` or `ferrite restore`.
+// saving runs `ferrite server backup` or `ferrite server restore`.
 func saving(t *testing.T, c *cobra.Command, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -245,7 +245,7 @@ func TestRestoreHolds(t *testing.T) {
 	verb := func(status int) map[string]any {
 		return c.Call(t, "PUT", "/v1/nodes/lived/states/provision", map[string]any{"target": "deleted"}, status)
 	}
-	if answer := fmt.Sprint(verb(http.StatusServiceUnavailable)); !strings.Contains(answer, "ferrite resume") {
+	if answer := fmt.Sprint(verb(http.StatusServiceUnavailable)); !strings.Contains(answer, "ferrite server resume") {
 		t.Errorf("the refusal of a verb is %s", answer)
 	}
 	time.Sleep(2500 * time.Millisecond) // of which a conductor that is not held needs a tenth

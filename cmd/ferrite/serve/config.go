@@ -173,8 +173,8 @@ func read(f *pflag.FlagSet) (Config, error) {
 		}
 		for _, key := range k.Keys() {
 			if f.Lookup(key) == nil {
-				return Config{}, fmt.Errorf("configuration file %s: unknown setting %q; `ferrite serve --help` lists them", path,
-					key)
+				return Config{}, fmt.Errorf("configuration file %s: unknown setting %q; `ferrite serve --help-all` "+
+					"lists them", path, key)
 			}
 		}
 	}

@@ -86,7 +86,7 @@ func (c *Config) check() error {
 			continue
 		}
 		if _, err := os.Stat(p); err != nil {
-			return fmt.Errorf("ramdisk: %w; make one with: ferrite image build --profile metal", err)
+			return fmt.Errorf("ramdisk: %w; make one with: ferrite ramdisk build --profile metal", err)
 		}
 	}
 	return c.checkBoot()

@@ -23,7 +23,7 @@ import (
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
-// DoctorCommand is `ferrite doctor`.
+// DoctorCommand is `ferrite server doctor`.
 func DoctorCommand() *cobra.Command {
 	var config, format string
 	c := &cobra.Command{
@@ -36,7 +36,7 @@ Nothing is changed. One DHCP request with a made-up address is sent on the boot 
 BMC of every node is asked for the power state; both need root, or the service's user.
 
 The exit status is 1 if something is bad. For one BMC in detail: ferrite bmc doctor.`,
-		Example: "  ferrite doctor\n  ferrite doctor --config /etc/ferrite/ferrite.yaml -o json",
+		Example: "  ferrite server doctor\n  ferrite server doctor --config /etc/ferrite/ferrite.yaml -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "table" && format != "json" {
 				return fmt.Errorf("--output %q: expected table or json", format)
@@ -76,7 +76,7 @@ func examine(ctx context.Context, config, format string, out io.Writer) error {
 func hostOf(config string) (f doctor.Finding, h doctor.Host, err error) {
 	f = doctor.Finding{Check: "configuration", Grade: doctor.GradeGood}
 	if f.Found, err = CheckFile(config); err != nil {
-		f.Grade, f.Found, f.Try = doctor.GradeBad, err.Error(), "change it, or make one with: ferrite setup"
+		f.Grade, f.Found, f.Try = doctor.GradeBad, err.Error(), "change it, or make one with: ferrite server setup"
 		return f, h, nil
 	}
 	conf, err := fromFile(config)

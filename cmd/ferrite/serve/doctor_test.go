@@ -17,7 +17,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/server/certificate/certtest"
 )
 
-// doctorSays runs `ferrite doctor`, and returns its findings as "grade found", by check.
+// doctorSays runs `ferrite server doctor`, and returns its findings as "grade found", by check.
 func doctorSays(t *testing.T, config string) (map[string]string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ferrite.yaml")

@@ -45,6 +45,9 @@ func flags(f *pflag.FlagSet) {
 	for _, g := range flagGroups {
 		flaggroup.Add(f, g.title, g.add)
 	}
+	flaggroup.First(f, "config", "check", "data-dir", "database", "api-address", "advertise-url", "auth", "htpasswd-file",
+		"users-file", "tls-cert", "tls-key", "hardware-types", "boot", "boot-interface", "boot-address", "boot-pool",
+		"boot-router", "boot-dns", "ramdisk-kernel", "ramdisk-initrd")
 }
 
 func dataFlags(f *pflag.FlagSet) {
@@ -259,12 +262,13 @@ func bootFlags(f *pflag.FlagSet) {
 		"another DHCP server gives addresses to the same machines: identify a machine only by the one-time word of its "+
 			"boot, not by its address")
 	f.String("loader-dir", bootserver.DefaultLoaderDir, "`folder` of iPXE's binaries (Debian package ipxe)")
-	f.String("ramdisk-kernel", "", "kernel `file` of the ramdisk, made by: ferrite image build")
+	f.String("ramdisk-kernel", "", "kernel `file` of the ramdisk, made by: ferrite ramdisk build")
 	f.String("ramdisk-initrd", "", "initramfs `file` of the ramdisk")
 	f.String("media-url", "",
 		"`URL` by which BMCs reach the images of virtual drives, such as http://192.0.2.1:7080 (default: the boot service's)")
 	f.String("media-loaders", "",
-		"`folder` of the boot loaders of such images (default: loaders, beside --ramdisk-kernel, made by: ferrite image build)")
+		"`folder` of the boot loaders of such images (default: loaders, beside --ramdisk-kernel, made by: ferrite ramdisk "+
+			"build)")
 	f.StringSlice("file-url-allowed-paths", nil,
 		"`folders` on this host whose files nodes may name as deploy_kernel, deploy_ramdisk, rescue_kernel, rescue_ramdisk "+
 			"and image_source (file:///path); without folders, only URLs")

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// noHosts refuses the requests of kubectl and `ferrite apply` by the name of the missing part.
+// noHosts refuses the requests of kubectl and `ferrite host apply` by the name of the missing part.
 type noHosts struct{ plain }
 
 func newHosts() extra { return &noHosts{} }
@@ -19,8 +19,7 @@ func (noHosts) join(_ context.Context, w *work, _ parts) error {
 	w.served = append(w.served, func(o *api.Options) {
 		for _, prefix := range []string{"/api", "/apis"} {
 			o.Mounts[prefix] = func(http.ResponseWriter, *http.Request) error {
-				return nodeapi.NewFault(http.StatusBadRequest, "This conductor was built without hosts (BareMetalHost): "+
-					"take the full program, without the build tag nohosts.")
+				return nodeapi.NewFault(http.StatusBadRequest, "%s", api.NotBuilt("hosts (BareMetalHost)", "nohosts"))
 			}
 		}
 	})

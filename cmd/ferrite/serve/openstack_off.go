@@ -2,7 +2,11 @@
 
 package serve
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/ferrite-metal/ferrite/conductor/api"
+)
 
 // noOpenStack refuses settings of the core that name OpenStack.
 type noOpenStack struct{ plain }
@@ -11,8 +15,7 @@ func newOpenStack() extra { return &noOpenStack{} }
 
 func (noOpenStack) check(c *Config) error {
 	if c.inCloud() || c.DefaultInterfaces["network"] == "neutron" {
-		return errors.New("--auth keystone, --default-network-interface neutron: this program was built without OpenStack: " +
-			"take the full one, without the build tag noopenstack")
+		return errors.New("--auth keystone, --default-network-interface neutron: " + api.NotBuilt("OpenStack", "noopenstack"))
 	}
 	return nil
 }

@@ -12,20 +12,20 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-// RestoreCommand is `ferrite restore`.
+// RestoreCommand is `ferrite server restore`.
 func RestoreCommand() *cobra.Command {
 	var b backupFlags
 	c := &cobra.Command{
-		Use: "restore FILE", Short: "Restore a backup into an empty data folder; effects are then held until: ferrite resume",
+		Use: "restore FILE", Short: "Restore a backup into an empty data folder; then see: ferrite server resume",
 		Args: cobra.ExactArgs(1), SilenceUsage: true,
-		Long: `Writes what "ferrite backup" has saved into a data folder that is empty or missing, and brings the
+		Long: `Writes what "ferrite server backup" has saved into a data folder that is empty or missing, and brings the
 database up to this build. Everything in the file is checked; a file that was cut off or changed
 leaves nothing in the folder. With --database, the database goes into an empty one of PostgreSQL, and the
 keys into the folder: start the conductor with this folder first, which gives them to its cluster.
 
 The machines have gone on since the backup. So a restored conductor answers, and reads power states,
-but does nothing to any machine, and boots none, until "ferrite resume" has shown what it would do.`,
-		Example: "  ferrite restore /var/backups/ferrite-1.backup --passphrase-file /root/passphrase",
+but does nothing to any machine, and boots none, until "ferrite server resume" has shown what it would do.`,
+		Example: "  ferrite server restore /var/backups/ferrite-1.backup --passphrase-file /root/passphrase",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			server, err := b.server()
 			if err != nil {
@@ -61,5 +61,5 @@ func restored(t backup.Target, done backup.Restored) string {
 		said += fmt.Sprintf("restore: moved %d rows to %s; %s has its keys: of a cluster, start the conductor with this "+
 			"folder first\n", done.Rows, store.PostgresName(t.Server.URL), t.Dir)
 	}
-	return said + "restore: start the conductor; it acts on no machine until: ferrite resume\n"
+	return said + "restore: start the conductor; it acts on no machine until: ferrite server resume\n"
 }

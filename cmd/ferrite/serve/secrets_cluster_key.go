@@ -13,14 +13,14 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store"
 )
 
-// clusterKeyCommand is `ferrite secrets cluster-key`.
+// clusterKeyCommand is `ferrite server secrets cluster-key`.
 func clusterKeyCommand() *cobra.Command {
 	var url, passwordFile, last, next string
 	c := &cobra.Command{
 		Use: "cluster-key", Short: "Seal the keys that a cluster shares with another cluster key", Args: cobra.NoArgs,
 		Long: `Seals the keys in the database, which the conductors of a cluster share, with another cluster key: all of
 them, or none. No conductor may run. Start all of them with the new file then: whoever has the old one is refused.`,
-		Example: `  ferrite secrets cluster-key --database postgres://ferrite@db.example/ferrite \
+		Example: `  ferrite server secrets cluster-key --database postgres://ferrite@db.example/ferrite \
     --cluster-key-file /etc/ferrite/cluster-key --new-cluster-key-file /etc/ferrite/cluster-key.new`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))

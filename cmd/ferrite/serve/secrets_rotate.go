@@ -11,7 +11,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )
 
-// SecretsCommand is `ferrite secrets`: it works on the data folder of a conductor that
+// SecretsCommand is `ferrite server secrets`: it works on the data folder of a conductor that
 // does not run, or on the database of a cluster that does not.
 func SecretsCommand() *cobra.Command {
 	c := &cobra.Command{

@@ -19,7 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// rotateIn runs `ferrite secrets rotate`.
+// rotateIn runs `ferrite server secrets rotate`.
 func rotateIn(t *testing.T, dir string) (out string, err error) {
 	t.Helper()
 	c := SecretsCommand()

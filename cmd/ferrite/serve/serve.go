@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/flaggroup"
 	"github.com/ferrite-metal/ferrite/conductor/api/audit"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/engine/events"
@@ -30,6 +31,9 @@ func Command() *cobra.Command {
 		Example: serveExample,
 		Args:    cobra.NoArgs, SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed(flaggroup.All) {
+				return cmd.Help()
+			}
 			conf, err := read(cmd.Flags())
 			if err != nil {
 				return err

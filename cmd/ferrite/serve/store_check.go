@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )
 
-// StoreCommand is `ferrite store`: it works on the database of a conductor that does not run.
+// StoreCommand is `ferrite server store`: it works on the database of a conductor that does not run.
 func StoreCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "store", Short: "Check or copy the database of a conductor", SilenceUsage: true, Args: cobra.NoArgs,

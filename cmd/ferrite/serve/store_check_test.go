@@ -21,7 +21,7 @@ import (
 
 var olderFolder = filepath.Join(recordings, "fba4d11.tar.gz")
 
-// storeCheckOf runs `ferrite store check`, and makes sure that it has left no trace.
+// storeCheckOf runs `ferrite server store check`, and makes sure that it has left no trace.
 func storeCheckOf(t *testing.T, dir string) (out string, err error) {
 	t.Helper()
 	before := everything(t, dir)

@@ -16,7 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/postgrestest"
 )
 
-// storeOf runs `ferrite store`.
+// storeOf runs `ferrite server store`.
 func storeOf(t *testing.T, args ...string) (out string, err error) {
 	t.Helper()
 	c := StoreCommand()

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Where `ferrite image build --profile metal --out /srv/ferrite` puts the ramdisk.
+// Where `ferrite ramdisk build --profile metal --out /srv/ferrite` puts the ramdisk.
 const (
 	ramdiskKernel = "/srv/ferrite/metal.vmlinuz"
 	ramdiskInitrd = "/srv/ferrite/metal.initramfs"

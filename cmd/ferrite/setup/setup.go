@@ -1,5 +1,5 @@
-// Package setup is `ferrite setup`: it writes the files that a first server needs: the configuration, an admin, a
-// certificate. It has the configuration checked as `ferrite serve --check` does, and enables the service where systemd
+// Package setup is `ferrite server setup`: it writes the files that a first server needs: the configuration, an admin,
+// a certificate. It has the configuration checked as `ferrite serve --check` does, and enables the service where systemd
 // runs.
 //
 // It works on the files of this host, and needs no conductor. Nothing that exists is replaced without a flag.
@@ -29,15 +29,15 @@ A configuration that exists is replaced only with --overwrite, and kept as ferri
 one that a package's installation made is replaced without it. Users and certificates that exist
 are kept, unless a flag names others.`
 
-// Command is `ferrite setup`.
+// Command is `ferrite server setup`.
 func Command() *cobra.Command {
 	var o options
 	c := &cobra.Command{
 		Use: "setup", Short: "Write the configuration of a first server, with an admin and a certificate",
 		Long: help, Args: cobra.NoArgs, SilenceUsage: true,
-		Example: "  ferrite setup\n" +
-			"  ferrite setup --yes --interface eth1 --pool 10.0.0.100-10.0.0.200 --admin-password-file password\n" +
-			"  ferrite setup --yes --api-address 127.0.0.1:6385      # without a boot service",
+		Example: "  ferrite server setup\n" +
+			"  ferrite server setup --yes --interface eth1 --pool 10.0.0.100-10.0.0.200 --admin-password-file password\n" +
+			"  ferrite server setup --yes --api-address 127.0.0.1:6385      # without a boot service",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.passwordFile != "" {
 				password, err := secret.FirstLine(cmd.InOrStdin(), "--admin-password-file", o.passwordFile)
@@ -135,7 +135,7 @@ func (o *options) report(out io.Writer, service string) error {
 	}
 	fmt.Fprintf(out, "setup: %s\n", service)
 	if o.Interface != "" && o.Kernel == "" {
-		fmt.Fprintf(out, "setup: machines need a ramdisk: ferrite image build --profile metal --out %s, "+
+		fmt.Fprintf(out, "setup: machines need a ramdisk: ferrite ramdisk build --profile metal --out %s, "+
 			"then setup --overwrite\n", filepath.Dir(ramdiskKernel))
 	}
 	scheme, authority := "http", ""

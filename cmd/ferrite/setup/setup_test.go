@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve"
@@ -18,7 +19,9 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"ferrite": func() {
-			os.Exit(cli.Run(context.Background(), cli.New("1.2.3-test", Command(), serve.Command(), user.Command())))
+			server := &cobra.Command{Use: "server"}
+			server.AddCommand(Command())
+			os.Exit(cli.Run(context.Background(), cli.New("1.2.3-test", server, serve.Command(), user.Command())))
 		},
 	})
 }

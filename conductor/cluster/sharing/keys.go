@@ -78,7 +78,8 @@ func (s KeySource) secrets(used []seal.ID) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("--data-dir %s: %w", s.Dir, err)
 	case len(all) > 1:
-		return nil, fmt.Errorf("--data-dir %s: a rotation of %s was cut off: finish it first by: ferrite secrets rotate",
+		return nil, fmt.Errorf("--data-dir %s: a rotation of %s was cut off: finish it first by: "+
+			"ferrite server secrets rotate",
 			s.Dir, keys.SecretsFile)
 	default:
 		key = all[0]

@@ -114,6 +114,6 @@ func (e *Core) refuseHeld(ev plan.Event, change *node.Change) error {
 		return nil
 	}
 	return node.Refuse(node.Busy, "This conductor was restored from a backup of %s and acts on no machine yet: see what "+
-		"it would do with: ferrite resume --dry-run, and let it go on with: ferrite resume.",
+		"it would do with: ferrite server resume --dry-run, and let it go on with: ferrite server resume.",
 		e.Hold().Backup.UTC().Format(time.RFC3339))
 }

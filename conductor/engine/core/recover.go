@@ -26,7 +26,7 @@ func (e *Core) Recover(ctx context.Context) error {
 		return err
 	}
 	if h := e.Hold(); h.Held() {
-		e.Log.Warn("this database was restored from a backup: nothing is done to any machine until: ferrite resume",
+		e.Log.Warn("this database was restored from a backup: nothing is done to any machine until: ferrite server resume",
 			"since", h.Since, "backup", h.Backup)
 		_, err := e.underWay(ctx)
 		return err

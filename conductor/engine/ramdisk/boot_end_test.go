@@ -127,7 +127,7 @@ func TestOldRamdiskEndsTheRun(t *testing.T) {
 		ask(at)
 		n, err := w.E.Node(w.Ctx, n.UUID)
 		if err != nil || n.ProvisionState != node.CleanFailed ||
-			!strings.Contains(n.LastError, "rebuild the ramdisk with ferrite image build") {
+			!strings.Contains(n.LastError, "rebuild the ramdisk with ferrite ramdisk build") {
 			t.Fatalf("node is %q (%s), %v", n.ProvisionState, n.LastError, err)
 		}
 		ask(at)

@@ -50,15 +50,15 @@ func TestFerriteDeletes(t *testing.T) {
 		}
 		return out.String()
 	}
-	for _, first := range [][]string{nil, {"delete", "secret", "bmc", "--wait=false"}} {
-		ferrite("node-1 is available", "apply", "-f", file, "--wait", "--timeout", "2m")
+	for _, first := range [][]string{nil, {"host", "delete", "secret", "bmc", "--wait=false"}} {
+		ferrite("node-1 is available", "host", "apply", "-f", file, "--wait", "--timeout", "2m")
 		if first != nil {
 			ferrite("secret/bmc is being deleted; it is held by its finalizer baremetalhost.metal3.io/secret until no host "+
 				"needs it any more", first...)
 		}
-		ferrite("", "delete", "-f", file, "--ignore-not-found", "--timeout", "2m")
+		ferrite("", "host", "delete", "-f", file, "--ignore-not-found", "--timeout", "2m")
 		for _, kind := range []string{"hosts", "secrets", "hardwaredata"} {
-			if left := ferrite("", "get", kind, "-o", "name"); left != "" {
+			if left := ferrite("", "host", "get", kind, "-o", "name"); left != "" {
 				t.Errorf("there is left: %s", left)
 			}
 		}

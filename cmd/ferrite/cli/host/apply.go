@@ -39,8 +39,8 @@ With --wait, hosts are followed until they reach the state that their documents 
 provisioned with an image, externally provisioned, available without an image, or unmanaged
 without a BMC. --for names another state.`
 
-// ApplyCommand is ferrite apply.
-func ApplyCommand(s *client.Session) *cobra.Command {
+// apply is ferrite host apply.
+func apply(s *client.Session) *cobra.Command {
 	var files []string
 	var dry bool
 	var validate string
@@ -49,9 +49,9 @@ func ApplyCommand(s *client.Session) *cobra.Command {
 		Use:   "apply -f FILE|-|FOLDER...",
 		Short: "Create or change hosts to match documents in files",
 		Long:  applyHelp,
-		Example: `  ferrite apply -f hosts.yaml
-  ferrite apply -f hosts.yaml --wait --timeout 30m
-  ferrite host import m1 | ferrite apply --dry-run -f -`,
+		Example: `  ferrite host apply -f hosts.yaml
+  ferrite host apply -f hosts.yaml --wait --timeout 30m
+  ferrite host import m1 | ferrite host apply --dry-run -f -`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completion.Files,
 	}
@@ -68,7 +68,7 @@ func ApplyCommand(s *client.Session) *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if files = append(files, args...); len(files) == 0 {
-			return errors.New("ferrite apply needs files or folders with -f, or - for standard input")
+			return errors.New("ferrite host apply needs files or folders with -f, or - for standard input")
 		}
 		if err := w.check(); err != nil {
 			return err

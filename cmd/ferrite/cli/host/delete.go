@@ -19,12 +19,12 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// DeleteCommand is ferrite delete.
-func DeleteCommand(s *client.Session) *cobra.Command {
+// remove is ferrite host delete.
+func remove(s *client.Session) *cobra.Command {
 	var files []string
 	d := deleting{Session: s, hosts: map[string]bool{}}
 	cmd := &cobra.Command{
-		Use:   "delete KIND NAME... | -f FILE",
+		Use:   "delete [KIND] NAME... | -f FILE",
 		Short: "Delete documents of hosts; deprovision their machines",
 		Long: `Delete documents. A host keeps its finalizer until its machine is deprovisioned: the workload
 ends, the disks are cleaned, the machine is powered off, and its node is deleted. The command
@@ -33,10 +33,11 @@ shows this and waits until the document is gone; --wait=false does not wait.
 A DataImage keeps its finalizer until its image is out of the drive, at the next reboot of
 the host.
 
-Hosts in files are deleted before their secrets, because deprovisioning needs these. Kinds are:
+Hosts in files are deleted before their secrets, because deprovisioning needs these. Names without
+a KIND are hosts. Kinds are:
 ` + knownKinds(),
-		Example: `  ferrite delete host worker-0
-  ferrite delete -f hosts.yaml --timeout 20m`,
+		Example: `  ferrite host delete worker-0
+  ferrite host delete -f hosts.yaml --timeout 20m`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeDocuments(s, kindWords()...),
 	}
@@ -57,7 +58,7 @@ Hosts in files are deleted before their secrets, because deprovisioning needs th
 		case len(files) > 0:
 			return d.listed(readManifests(files, cmd.InOrStdin()), *namespace, f.Changed("namespace"))
 		case len(args) == 0:
-			return errors.New("ferrite delete needs a KIND and a NAME, or a file with -f")
+			return errors.New("ferrite host delete needs a NAME, or a file with -f")
 		}
 		k, names, err := documentArgs(args)
 		if err != nil {

@@ -15,16 +15,16 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// DescribeCommand is ferrite describe.
-func DescribeCommand(s *client.Session) *cobra.Command {
+// describe is ferrite host describe.
+func describe(s *client.Session) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "describe host NAME...",
+		Use:   "describe NAME...",
 		Short: "Show the spec and status of a host, and the reason of a wait",
 		Long: `Show the spec and status of a host, and the current step of its node. Errors come with the
 command to try. Conditions, hardware and history follow.`,
-		Example:           "  ferrite describe host worker-0",
+		Example:           "  ferrite host describe worker-0",
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeDocuments(s, "host"),
+		ValidArgsFunction: completeDocuments(s),
 	}
 	namespace := namespaceFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -33,9 +33,9 @@ command to try. Conditions, hardware and history follow.`,
 		case err != nil:
 			return err
 		case k.Kind != hostapi.KindHost:
-			return fmt.Errorf("only hosts can be described: use ferrite get %s -o yaml", strings.Join(args, " "))
+			return fmt.Errorf("only hosts can be described: use ferrite host get %s -o yaml", strings.Join(args, " "))
 		case len(names) == 0:
-			return fmt.Errorf("expected ferrite describe host NAME; ferrite get hosts lists the names")
+			return fmt.Errorf("expected ferrite host describe NAME; ferrite host get lists the names")
 		}
 		described := 0
 		return wait.Each(names, func(name string) error {
@@ -125,7 +125,7 @@ func hostDataImage(h hostapi.Host, i hostapi.DataImage) section {
 		s.row("changes", "at the next reboot")
 	}
 	if e.Message != "" && h.Spec.Online && !h.Status.PoweredOn {
-		s.row("meanwhile", "the machine stays off; correct spec.url, or ferrite delete dataimage "+i.Name+inNamespace(h)+
+		s.row("meanwhile", "the machine stays off; correct spec.url, or ferrite host delete dataimage "+i.Name+inNamespace(h)+
 			", which starts it without")
 	}
 	return s

@@ -62,7 +62,7 @@ func kindNames(k hostapi.Kind) []string {
 		names = append(names, k.Plural+"."+k.Group)
 	}
 	if k.Kind == hostapi.KindHost {
-		names = append([]string{"hosts", "host"}, names...)
+		names = append([]string{hosts, "host"}, names...)
 	}
 	return names
 }
@@ -93,11 +93,14 @@ func kindWords() (all []string) {
 // knownKinds is kindWords in a sentence.
 func knownKinds() string { return strings.Join(kindWords(), ", ") }
 
-// documentArgs reads the arguments of get, describe and delete: KIND NAME... or
-// KIND/NAME...
+// hosts is the kind of documents without a KIND in the arguments.
+const hosts = "hosts"
+
+// documentArgs reads the arguments of get, describe and delete: KIND NAME..., KIND/NAME..., or NAME... for hosts.
 func documentArgs(args []string) (k hostapi.Kind, names []string, err error) {
-	if len(args) == 0 {
-		return k, nil, fmt.Errorf("a KIND is missing: expected one of %s", knownKinds())
+	if len(args) == 0 || isName(args[0]) {
+		k, err = kindNamed(hosts)
+		return k, args, err
 	}
 	word, name, joined := strings.Cut(args[0], "/")
 	if k, err = kindNamed(word); err != nil || !joined {
@@ -118,6 +121,12 @@ func documentArgs(args []string) (k hostapi.Kind, names []string, err error) {
 	return k, names, nil
 }
 
+// isName reports whether an argument is the name of a host: no kind, and no word for a node.
+func isName(arg string) bool {
+	_, err := kindNamed(arg)
+	return err != nil && exit.Of(err) != exit.BadUsage && !strings.Contains(arg, "/")
+}
+
 // namespaceFlag is -n.
 func namespaceFlag(cmd *cobra.Command) *string {
 	return cmd.Flags().StringP("namespace", "n", hostapi.DefaultNamespace, "namespace of the documents")
@@ -136,15 +145,11 @@ func unkept(err error) error {
 	return err
 }
 
-// completeDocuments offers kinds, then the names of documents, to a shell's
-// completion.
+// completeDocuments offers the names of hosts and kinds, or the names of documents, to a shell's completion.
 func completeDocuments(s *client.Session, kinds ...string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if len(args) == 0 {
-			return kinds, cobra.ShellCompDirectiveNoFileComp
-		}
 		return completion.Names(cmd, s, args, typed, func(ctx context.Context) ([]string, error) {
-			k, err := kindNamed(args[0])
+			k, _, err := documentArgs(args)
 			if err != nil {
 				return nil, err
 			}
@@ -157,6 +162,9 @@ func completeDocuments(s *client.Session, kinds ...string) cobra.CompletionFunc 
 			names := make([]string, len(list.Items))
 			for i, d := range list.Items {
 				names[i] = d.Metadata.Name
+			}
+			if len(args) == 0 {
+				names = append(names, kinds...)
 			}
 			return names, err
 		})
@@ -220,8 +228,8 @@ func explainMisspelt(err error, kind hostapi.Kind) error {
 		}
 		near = suggest.DidYouMean(last, strings.Join(path, "."), output.Sorted(known))
 	}
-	return fmt.Errorf("%w%s\n  correct its name, or have it left out by --validate=warn; ferrite get %s -o yaml shows "+
-		"names that are known", err, near, kindNames(kind)[0])
+	return fmt.Errorf("%w%s\n  correct its name, or have it left out by --validate=warn; "+
+		"ferrite host get %s -o yaml shows names that are known", err, near, kindNames(kind)[0])
 }
 
 // fieldNames adds the names of all fields of a type, also of those within.

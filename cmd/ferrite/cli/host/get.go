@@ -19,20 +19,21 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// GetCommand is ferrite get.
-func GetCommand(s *client.Session) *cobra.Command {
+// get is ferrite host get.
+func get(s *client.Session) *cobra.Command {
 	var g getting
 	cmd := &cobra.Command{
-		Use:   "get KIND [NAME...]",
+		Use:   "get [KIND] [NAME...]",
 		Short: "List the documents of hosts, and watch for changes",
-		Long: `List documents with the columns that kubectl shows. Hosts are also called host, bmh or
-baremetalhost. With -w, changes are shown until the command is interrupted. A lost
-connection is made again, and no change is missed. Kinds are:
+		Long: `List documents with the columns that kubectl shows: hosts without a KIND. With -w, changes
+are shown until the command is interrupted. A lost connection is made again, and no change
+is missed. Kinds are:
 ` + knownKinds(),
-		Example: `  ferrite get hosts
-  ferrite get hosts -w
-  ferrite get hosts -A -l rack=7 -o wide
-  ferrite get host worker-0 -o yaml`,
+		Example: `  ferrite host get
+  ferrite host get -w
+  ferrite host get -A -l rack=7 -o wide
+  ferrite host get worker-0 -o yaml
+  ferrite host get secrets`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completeDocuments(s, kindWords()...),
 		Annotations:       map[string]string{client.OnlyOutputs: "table,wide,name,json,yaml"},

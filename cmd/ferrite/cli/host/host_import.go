@@ -23,7 +23,7 @@ const hostImportHelp = `Write the documents that describe an enrolled machine: a
 the credentials of its BMC. Nothing is changed. When the documents are applied, the host takes
 over this node. A machine that runs a workload becomes externally provisioned, and keeps running.
 
-The API does not show passwords, so the Secret has ****** instead. ferrite apply refuses it
+The API does not show passwords, so the Secret has ****** instead. ferrite host apply refuses it
 until you write the password there. If the node has a setting that no document can express,
 the import fails and names it.`
 
@@ -173,7 +173,7 @@ func refuseHost(ctx context.Context, s *client.Session, n importedNode) error {
 	if !both || readDocument(ctx, s, hostKind(), namespace, name, &h) != nil || h.Status.Provisioning.ID != n.UUID {
 		return nil // the error shows up when the documents are applied
 	}
-	return fmt.Errorf("node %s: it is host %s already: ferrite get host %s%s -o yaml shows its document", n.Label(), name,
+	return fmt.Errorf("node %s: it is host %s already: ferrite host get %s%s -o yaml shows its document", n.Label(), name,
 		name, inNamespace(h))
 }
 

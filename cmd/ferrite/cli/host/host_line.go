@@ -110,7 +110,7 @@ func hostTimedOut(ctx context.Context, h hostapi.Host, l *hostLine, err error) e
 		was += " (node: " + l.Last + ")"
 	}
 	return exit.Is(wait.Stopped(ctx), fmt.Errorf("host %s: %w; it was %s\n  the conductor continues: "+
-		"ferrite describe host %s%s", hostLabel(h), context.Cause(ctx), was, h.Name, inNamespace(h)))
+		"ferrite host describe %s%s", hostLabel(h), context.Cause(ctx), was, h.Name, inNamespace(h)))
 }
 
 // inNamespace is the flag that a command for a host needs.
@@ -135,7 +135,7 @@ func hostError(h hostapi.Host) error {
 func hostAdvice(h hostapi.Host) string {
 	node := "ferrite node status " + h.Status.Provisioning.ID
 	if h.Status.Provisioning.ID == "" {
-		node = "ferrite describe host " + h.Name + inNamespace(h)
+		node = "ferrite host describe " + h.Name + inNamespace(h)
 	}
 	switch h.Status.ErrorType {
 	case hostapi.RegistrationError:

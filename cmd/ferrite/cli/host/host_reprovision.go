@@ -67,7 +67,7 @@ The command sets the annotation ` + hostapi.AnnotationReprovision + `, which kub
 				Path: documentPath(k, *namespace, name), Form: "application/merge-patch+json", Body: body}); err != nil {
 				return unkept(err)
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: reprovisioning requested; follow it with: ferrite get hosts -w\n",
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: reprovisioning requested; follow it with: ferrite host get -w\n",
 				documentLabel(k, name))
 			return err
 		})

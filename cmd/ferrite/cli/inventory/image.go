@@ -14,7 +14,7 @@ import (
 )
 
 var images = noun.Noun{
-	Use: "image", Short: "Images to deploy, by name; the ramdisk that machines boot",
+	Use: "image", Short: "Images to deploy, by name",
 	Long: `Images that the conductor keeps under a name, for deploys and for booting:
 
   ferrite image add debian-12 debian-12-genericcloud-amd64.qcow2
@@ -24,8 +24,7 @@ An image is a disk (raw or qcow2, a raw one also compressed), an ISO, a kernel o
 ramdisk. The conductor finds out which, and its checksum. The bytes under a name do not
 change: delete the image and add it again, or use another name.
 
-The commands build, inspect and iso make the ramdisk with Ferrite's agent. They ask no
-conductor.`,
+The ramdisk with Ferrite's agent, which machines boot, is made by: ferrite ramdisk build`,
 	Arg: "IMAGE", Path: nodeapi.ImagesPath, Lacks: noImages,
 	Columns: append(output.Columns("name", "owner", "state", "format"),
 		output.Column{Field: "size", Text: sized("size")},

@@ -1,4 +1,4 @@
-// Package resume is `ferrite resume`: it shows a restored conductor's plans for its machines, and lets it go on.
+// Package resume is `ferrite server resume`: it shows a restored conductor's plans for its machines, and lets it go on.
 package resume
 
 import (
@@ -24,7 +24,7 @@ being cleaned at the time of the backup may run somebody's workload today.
 Shows, node by node, what the end of the hold would mean, and then ends it. Nodes that are named by
 --abandon do not go on: their run fails, and nothing more is done to their machines.`
 
-// Command is ferrite resume.
+// Command is ferrite server resume.
 func Command(s *client.Session) *cobra.Command {
 	var (
 		dry, all bool
@@ -33,8 +33,8 @@ func Command(s *client.Session) *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use: "resume", Short: "Let a conductor that was restored from a backup act on machines again", Long: help,
-		Example: "  ferrite resume --dry-run\n  ferrite resume --abandon web-1 --abandon web-2\n" +
-			"  ferrite resume --abandon-all --yes",
+		Example: "  ferrite server resume --dry-run\n  ferrite server resume --abandon web-1 --abandon web-2\n" +
+			"  ferrite server resume --abandon-all --yes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			hold, raw, err := read(cmd, s)
 			if err != nil {

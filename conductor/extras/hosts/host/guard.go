@@ -19,7 +19,7 @@ type guarded struct {
 }
 
 const (
-	byDeprovisioning = "remove spec.image from the host, or delete it: ferrite delete host NAME -n NAMESPACE"
+	byDeprovisioning = "remove spec.image from the host, or delete it: ferrite host delete NAME -n NAMESPACE"
 	byImage          = "set spec.image of the host"
 )
 
@@ -33,7 +33,7 @@ var guardedRequests = []guarded{
 	{node.Provide, "erases its disks", byDeprovisioning, nil},
 	{node.Clean, "can erase its disks", byDeprovisioning, nil},
 	{node.Service, "erases its disks", byImage, erasingService},
-	{plan.Forget, "deletes the node of its host", "delete the host: ferrite delete host NAME -n NAMESPACE; to leave the " +
+	{plan.Forget, "deletes the node of its host", "delete the host: ferrite host delete NAME -n NAMESPACE; to leave the " +
 		"machine alone, set the annotation " + hostapi.AnnotationDetached + " before", nil},
 }
 

@@ -31,7 +31,7 @@ func TestGuardedRequests(t *testing.T) {
 		{plan.Request{Verb: node.Rebuild}, "set spec.image"},
 		{plan.Request{Verb: node.Provide}, "remove spec.image"},
 		{plan.Request{Verb: node.Clean, CleanSteps: steps("bios.apply_configuration")}, "remove spec.image"},
-		{plan.Request{Verb: plan.Forget}, "ferrite delete host a -n default"},
+		{plan.Request{Verb: plan.Forget}, "ferrite host delete a -n default"},
 		{plan.Request{Verb: node.Service, ServiceSteps: steps("bios.apply_configuration", "deploy.erase_devices")},
 			"set spec.image"},
 		{plan.Request{Verb: node.Service, Runbook: book("raid.delete_configuration")}, "set spec.image"},

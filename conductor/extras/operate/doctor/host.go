@@ -35,7 +35,7 @@ func lookAtData(ctx context.Context, h Host) []Finding {
 	}
 	schema, err := store.SchemaVersion(ctx, d.Path(datafolder.DatabaseFile))
 	if err != nil {
-		return []Finding{bad("ferrite store check", "%v", err)}
+		return []Finding{bad("ferrite server store check", "%v", err)}
 	}
 	if missing := d.MissingKeys(schema); len(missing) > 0 {
 		return []Finding{bad("ferrite docs data-folder", "%v", missing[0])}
@@ -155,7 +155,7 @@ func lookAtInterface(_ context.Context, h Host) []Finding {
 	name := h.Boot.Interface
 	i, err := net.InterfaceByName(name)
 	if err != nil {
-		return []Finding{bad("ip link; ferrite setup --overwrite", "%s: %v", name, err)}
+		return []Finding{bad("ip link; ferrite server setup --overwrite", "%s: %v", name, err)}
 	}
 	if i.Flags&net.FlagUp == 0 {
 		return []Finding{bad("ip link set "+name+" up", "%s is down", name)}
@@ -176,7 +176,7 @@ func lookAtRamdisk(_ context.Context, h Host) (all []Finding) {
 		return nil
 	}
 	if h.Boot.Kernel == "" {
-		all = append(all, bad("ferrite image build --profile metal --out /srv/ferrite, then set --ramdisk-kernel and "+
+		all = append(all, bad("ferrite ramdisk build --profile metal --out /srv/ferrite, then set --ramdisk-kernel and "+
 			"--ramdisk-initrd", "no ramdisk is configured: machines boot nothing"))
 	} else {
 		all = append(all, good("%s and %s are there", h.Boot.Kernel, h.Boot.Initrd))

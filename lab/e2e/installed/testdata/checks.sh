@@ -42,7 +42,7 @@ held="$(field CapEff) $(field CapBnd) $(field NoNewPrivs) $(field Seccomp)"
 card=$(ls -d /sys/class/net/*/device | cut -d/ -f5)
 mkdir -p /srv/ferrite && echo kernel >/srv/ferrite/metal.vmlinuz && echo ramdisk >/srv/ferrite/metal.initramfs
 echo "a-long-password" >/root/password
-said=$(ferrite setup --yes --interface "$card" --pool 10.77.0.100-10.77.0.200 --admin alice \
+said=$(ferrite server setup --yes --interface "$card" --pool 10.77.0.100-10.77.0.200 --admin alice \
 	--admin-password-file /root/password 2>&1)
 export FERRITE_URL=https://10.77.0.1:6385 FERRITE_CACERT=/etc/ferrite/ca.pem FERRITE_USER=alice FERRITE_PASSWORD=a-long-password
 if within 60 ferrite node show first; then ok setup; else fail_with_log setup "$said"; fi

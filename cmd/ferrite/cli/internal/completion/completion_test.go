@@ -61,8 +61,8 @@ func TestEveryArgument(t *testing.T) {
 
 // ownArguments: commands about documents complete kinds and names by themselves.
 func ownArguments(cmd *cobra.Command) bool {
-	return slices.Contains([]string{"get", "describe", "apply", "delete"}, cmd.Name()) && cmd.Parent() == cmd.Root() ||
-		cmd.CommandPath() == "ferrite host reprovision" ||
+	return slices.Contains([]string{"get", "describe", "apply", "delete", "reprovision"}, cmd.Name()) &&
+		cmd.Parent().CommandPath() == "ferrite host" ||
 		slices.Contains([]string{"completion", "help"}, cmd.Name())
 }
 

@@ -30,7 +30,7 @@ export function ConductorsPage() {
       </div>
       <Failed error={found.error} retry={found.reload} />
       {error !== '' && <Notice kind="error">{error}</Notice>}
-      {hold.data?.held && <Notice kind="error">This conductor was restored from a backup and acts on no machine yet: ferrite resume.</Notice>}
+      {hold.data?.held && <Notice kind="error">This conductor was restored from a backup and acts on no machine yet: ferrite server resume.</Notice>}
       <Table
         label="Conductors"
         rows={members}

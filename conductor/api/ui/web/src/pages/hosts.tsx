@@ -52,7 +52,7 @@ function HostList() {
         )}
       </div>
       <Failed error={found.error} retry={found.reload} />
-      {found.data && hosts.length === 0 && <Empty>No document describes a machine. “Add a host” makes one; ferrite apply and kubectl do the same.</Empty>}
+      {found.data && hosts.length === 0 && <Empty>No document describes a machine. “Add a host” makes one; ferrite host apply and kubectl do the same.</Empty>}
       {hosts.length > 0 && (
         <Table<Host>
           label="Hosts"

@@ -1,4 +1,4 @@
-package image
+package ramdisk
 
 import (
 	"encoding/json"
@@ -18,7 +18,7 @@ func inspect() *cobra.Command {
 		Short: "Show the contents of a kernel or a ramdisk",
 		Long: "Shows the version of a kernel. Of a ramdisk it shows the sizes, the kernel it is for, the modules\n" +
 			"and the firmware. Any bzImage, and any initramfs that is packed with zstd or gzip, can be read.",
-		Example: "  ferrite image inspect ramdisk/metal.initramfs --files",
+		Example: "  ferrite ramdisk inspect ramdisk/metal.initramfs --files",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			found, err := ramdisk.Inspect(args[0])

@@ -1,4 +1,4 @@
-package image
+package ramdisk
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"github.com/ferrite-metal/ferrite/images/ramdisk/debian"
 )
 
-// options are the flags of `ferrite image build`.
+// options are the flags of `ferrite ramdisk build`.
 type options struct {
 	profile, agent, out, busybox string
 	shell, shellSet              bool
@@ -56,7 +56,7 @@ func (o *options) define(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.site.Modules, "module", nil, "`name` of a kernel module to add and to load at start; repeat it")
 	f.StringVar(&o.mirror, "mirror", "",
 		"`URL` of a mirror of Debian to fetch packages from (default: apt's sources where this "+
-			"machine has apt, otherwise "+debian.PublicMirror+")")
+			"machine has apt, otherwise that of Debian)")
 	f.StringArrayVar(&o.suites, "suite", nil, "`name` of a suite of the mirror; repeat it (default: "+
 		strings.Join(debian.DefaultSuites(), ", ")+")")
 	f.StringVar(&o.keyring, "keyring", "",

@@ -1,4 +1,4 @@
-package image
+package ramdisk
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/netconfig"
 )
 
-// isoOptions are the flags of `ferrite image iso`.
+// isoOptions are the flags of `ferrite ramdisk iso`.
 type isoOptions struct {
 	kernel, initrd, loaders, out string
 	api, mac, network, extra     string
@@ -41,7 +41,7 @@ func isoCommand() *cobra.Command {
 			"The image has no one-time word of a boot. A conductor that answers boot scripts (--boot) takes such a\n" +
 			"machine by discovery alone: use --discover. For a machine with a BMC set the node's boot_interface to\n" +
 			"redfish-virtual-media instead: the conductor then makes an image for each boot.",
-		Example: "  ferrite image iso --kernel ramdisk/metal.vmlinuz --initrd ramdisk/metal.initramfs \\\n" +
+		Example: "  ferrite ramdisk iso --kernel ramdisk/metal.vmlinuz --initrd ramdisk/metal.initramfs \\\n" +
 			"    --api-url http://192.0.2.1:6385 --discover --out ferrite.iso",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -54,7 +54,7 @@ func isoCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.kernel, "kernel", "", "`file` of the kernel, made by: ferrite image build")
+	f.StringVar(&o.kernel, "kernel", "", "`file` of the kernel, made by: ferrite ramdisk build")
 	f.StringVar(&o.initrd, "initrd", "", "`file` of the ramdisk")
 	f.StringVar(&o.api, "api-url", "", "`URL` by which the machine reaches the conductor's API")
 	f.StringVar(&o.out, "out", "ferrite.iso", "`file` to write")

@@ -1,4 +1,4 @@
-package image
+package ramdisk
 
 import (
 	"fmt"
@@ -25,9 +25,9 @@ func build() *cobra.Command {
 			"The results are OUT/PROFILE.vmlinuz and OUT/PROFILE.initramfs. Give them to\n" +
 			"`ferrite serve --ramdisk-kernel --ramdisk-initrd`. OUT/PROFILE.spdx.json lists the packages in\n" +
 			"them (SPDX 2.3). OUT/loaders has Debian's boot loaders for boot media.",
-		Example: "  ferrite image build --profile metal --firmware auto --out /var/lib/ferrite/ramdisk\n" +
-			"  ferrite image build --ca site-ca.pem --firmware /lib/firmware --module bnx2x --out ramdisk\n" +
-			"  ferrite image build --kernel-package linux-image-amd64/bookworm-backports --out ramdisk",
+		Example: "  ferrite ramdisk build --profile metal --firmware auto --out /var/lib/ferrite/ramdisk\n" +
+			"  ferrite ramdisk build --ca site-ca.pem --firmware /lib/firmware --module bnx2x --out ramdisk\n" +
+			"  ferrite ramdisk build --kernel-package linux-image-amd64/bookworm-backports --out ramdisk",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.shellSet = cmd.Flags().Changed("console-shell")
