@@ -55,8 +55,8 @@ func packages(t *testing.T) string {
 		if of[in] == nil {
 			of[in] = map[string]string{}
 		}
-		_, text, _ := strings.Cut(new(doc.Package).Synopsis(f.doc.Text()), " "+path.Base(dir)+" ")
-		of[in][dir] = text
+		words := strings.SplitN(new(doc.Package).Synopsis(f.doc.Text()), " ", 3) // Package, its name, and the sentence
+		of[in][dir] = words[len(words)-1]
 	})
 	var b strings.Builder
 	for _, r := range rooms {

@@ -1,6 +1,7 @@
-// Package store keeps nodes and their ports, effects, history, inspection results, hardware reports of their BMCs, and
-// DHCP leases. It also keeps the operators' catalogs and the documents of hosts. This package is the SQL store, for
-// SQLite and PostgreSQL. Package mem is a store in memory, and storetest is the suite that both pass.
+// Package store keeps all records of a conductor in SQL: nodes with their ports, effects, history and reports of
+// hardware; operators' catalogs, with images; events, audit, DHCP leases, documents of hosts; members of a cluster, and
+// their terms. It is for SQLite and PostgreSQL. Package mem is a store in memory, and storetest is the suite that both
+// pass.
 //
 // It must not decide anything: it reads no clock, knows no state machine, and depends only on the records it keeps
 // (packages node and objects). All changes of one decision arrive as one node.Change, and are written entirely or not
