@@ -21,3 +21,11 @@ func (adopt) steps(*decision) ([]node.Step, error) {
 func (adopt) done(d *decision, _ node.Run)           { d.fire(node.Done) }
 func (adopt) fail(d *decision, _ node.Run, _ string) { d.fire(node.Fail) }
 func (adopt) timeout(s Settings) time.Duration       { return s.PowerTimeout }
+
+// adoptable: the machine runs a workload, which only a deploy interface that is known can look after later.
+func adoptable(d *decision, _ Request) error {
+	if _, ok := deployPlans[d.n.Interfaces["deploy"]]; !ok {
+		return CheckInstance(d.n)
+	}
+	return nil
+}

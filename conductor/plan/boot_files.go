@@ -6,12 +6,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// intoRamdisk are the verbs that may boot the ramdisk. Delete is not among them: the ramdisk's settings must not keep a
-// tenant's system from being taken down.
-var intoRamdisk = map[node.Event]bool{
-	node.Provide: true, node.Clean: true, node.Inspect: true, node.Deploy: true, node.Rebuild: true, node.RescueIt: true,
-	node.Service: true,
-}
+func noPasswords(d *decision, _ Request) error { return CheckBootFiles(d.n) }
 
 // CheckBootFiles refuses a ramdisk of the node's own with a password in its URL: iPXE would receive it over the
 // machine's network, in the clear.

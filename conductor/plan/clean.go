@@ -74,3 +74,10 @@ func automatedClean(d *decision) bool {
 	}
 	return d.f.Settings.AutomatedClean
 }
+
+func notRetired(d *decision, _ Request) error {
+	if d.n.Retired {
+		return node.Refuse(node.InvalidState, "Node %s is retired: clear retired before it is provided", d.n.UUID)
+	}
+	return nil
+}

@@ -81,3 +81,10 @@ func (d *decision) forgetVIFs() {
 		}
 	}
 }
+
+func notProtected(d *decision, _ Request) error {
+	if d.n.Protected {
+		return node.Refuse(node.Forbidden, "Node %s is protected and can not be undeployed, rebuilt or deleted", d.n.UUID)
+	}
+	return nil
+}

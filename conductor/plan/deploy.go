@@ -31,6 +31,25 @@ const (
 	atInstance   = 20  // the instance is booted
 )
 
+// overwritable refuses to write over an instance that must stay, and over remains of an unknown one.
+func overwritable(d *decision, r Request) error {
+	switch {
+	case d.n.ProvisionState == node.Active:
+		return notProtected(d, r)
+	case d.n.ProvisionState == node.Error && d.n.InstanceUUID == "":
+		// Ironic would write another tenant's image here, onto disks that were not cleaned.
+		return node.Refuse(node.InvalidState,
+			"Node %s is in error, and its disks may hold what its last instance left: delete it again, or set instance_uuid "+
+				"to that instance and rebuild it", d.n.UUID)
+	}
+	return nil
+}
+
+// DeployFor is the run of a deploy that a user of a project asks for; "" is the whole system.
+func DeployFor(n node.Node, project string) node.Run {
+	return node.Run{Activity: "deploy", Project: project, Image: node.GlanceImage(askedImage(n))}
+}
+
 func (deploy) steps(d *decision) ([]node.Step, error) {
 	for _, check := range []func(node.Node) error{CheckInstance, CheckInstanceTraits} {
 		if err := check(d.n); err != nil { // it may have changed since the request

@@ -28,9 +28,9 @@ func ImageURLs(n node.Node) []string {
 	return urls
 }
 
-// checkImage refuses a deploy before the machine is switched off, if its image is known to be missing or too large.
+// imageFits refuses a deploy before the machine is switched off, if its image is known to be missing or too large.
 // Doubts go into the run.
-func (d *decision) checkImage(r Request) error {
+func imageFits(d *decision, r Request) error {
 	if r.Image == nil {
 		return nil
 	}

@@ -41,6 +41,20 @@ func (inspect) fail(d *decision, _ node.Run, _ string) {
 
 func (inspect) timeout(s Settings) time.Duration { return s.InspectTimeout }
 
+func inspectable(d *decision, _ Request) error {
+	switch name := d.n.Implementation("inspect"); {
+	case name == "agent", name == "redfish", name == "fake":
+		return nil
+	case d.n.Off("inspect"):
+		return node.Refuse(node.Invalid,
+			"node %s has inspect interface no-inspect; set inspect_interface to agent or redfish", d.n.UUID)
+	default:
+		return node.Refuse(node.Invalid,
+			"node %s has inspect interface %q, which is not built into this release; set inspect_interface to agent or redfish",
+			d.n.UUID, name)
+	}
+}
+
 // Needs returns the facts for inspection rules and ports.
 func (e Inspected) Needs(node.Node) Need {
 	return Need{Rules: true, Addresses: newAddresses(e.Data.Inventory.Interfaces),

@@ -33,6 +33,8 @@ func CheckInstance(n node.Node) error {
 	return check(n)
 }
 
+func instanceComplete(d *decision, _ Request) error { return CheckInstance(d.n) }
+
 func nothingNeeded(node.Node) error { return nil }
 
 func all(checks ...func(node.Node) error) func(node.Node) error {
@@ -99,6 +101,18 @@ func RamdiskSource(n node.Node) string {
 // the whole system may deploy any image. boot_iso, kernel and ramdisk may be written by an owner.
 func askedImage(n node.Node) string {
 	return cmp.Or(ImageSource(n), RamdiskSource(n))
+}
+
+// imageTaken is sameImage, and records the known facts of a deploy's images.
+func imageTaken(d *decision, r Request) error {
+	if err := sameImage(d.n, r); err != nil {
+		return err
+	}
+	if r.Image != nil {
+		d.n = WithImage(d.n, *r.Image)
+	}
+	d.n = noteImages(d.n, r.Project, d.now)
+	return nil
 }
 
 // sameImage refuses a deploy if the node's image of Glance differs from the image that was looked up. It was edited in

@@ -66,10 +66,10 @@ func noTraitList(n node.Node) error {
 		"Error parsing traits from Node %s instance_info field. A list of strings is expected.", n.UUID)
 }
 
-// checkTraitsOf is CheckInstanceTraits in the words of a request.
-func checkTraitsOf(n node.Node) error {
-	if err := CheckInstanceTraits(n); err != nil {
-		return node.Refuse(node.Invalid, "Failed to validate deploy or power info for node %s: %v", n.UUID, err)
+// traitsHeld is CheckInstanceTraits in the words of a request.
+func traitsHeld(d *decision, _ Request) error {
+	if err := CheckInstanceTraits(d.n); err != nil {
+		return node.Refuse(node.Invalid, "Failed to validate deploy or power info for node %s: %v", d.n.UUID, err)
 	}
 	return nil
 }

@@ -25,10 +25,10 @@ func limits() map[node.Event]limit {
 	}
 }
 
-// checkLimit refuses a verb while as many nodes as may be are at it. How many that is it
+// underLimit refuses a verb while as many nodes as may be are at it. How many that is it
 // does not say: an attacker would know how much is needed.
-func (d *decision) checkLimit(verb node.Event) error {
-	l, ok := limits()[verb]
+func underLimit(d *decision, r Request) error {
+	l, ok := limits()[r.Verb]
 	if !ok || l.most(d.f.Settings) <= 0 {
 		return nil
 	}

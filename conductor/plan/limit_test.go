@@ -31,7 +31,7 @@ func TestShareOfLimit(t *testing.T) {
 		for owner, n := range c.at {
 			d.f.Counts[owner] = map[node.State]int{node.CleanWait: n}
 		}
-		if err := d.checkLimit(node.Clean); (err == nil) != c.admitted {
+		if err := underLimit(&d, Request{Verb: node.Clean}); (err == nil) != c.admitted {
 			t.Errorf("%v: a node of %q: %v, want admitted %v", c.at, c.owner, err, c.admitted)
 		}
 	}

@@ -2,15 +2,14 @@ package plan
 
 import (
 	"slices"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// checkListed refuses steps that are invalid as listed, independent of their executor. checkSteps refuses steps without
-// an executor.
-func checkListed(n node.Node, r Request, limit time.Duration) error {
-	steps := r.steps()
+// wellListed refuses steps that are invalid as listed, independent of their executor. Steps without an executor are for
+// stepsOffered.
+func wellListed(d *decision, r Request) error {
+	n, steps := d.n, r.steps()
 	if len(steps) > maxSteps {
 		return node.Refuse(node.Invalid, "%d steps are listed for node %s; at most %d are taken: do them in several goes",
 			len(steps), n.UUID, maxSteps)
@@ -28,7 +27,7 @@ func checkListed(n node.Node, r Request, limit time.Duration) error {
 				"step %s names child nodes in limit_child_node_execution, but does not say execute_on_child_nodes", s)
 		}
 		if reserved[s.Step] && (!s.OnChildren || s.Step == "wait") {
-			if err := checkReserved(n, s, limit); err != nil {
+			if err := checkReserved(n, s, d.f.Settings.StepLimit); err != nil {
 				return err
 			}
 		}
@@ -66,6 +65,30 @@ func (r Request) steps() []node.Step {
 		steps = append(steps, s.Step)
 	}
 	return steps
+}
+
+// stepsGiven refuses a verb of which the steps are all the work.
+func stepsGiven(_ *decision, r Request) error {
+	if len(r.steps()) > 0 {
+		return nil
+	}
+	return node.Refuse(node.Invalid, `"%[1]s_steps" is required when setting target provision state to %[1]s`, r.Verb)
+}
+
+// approved: a runbook is for the nodes that have one of its traits. Until
+// microversion 1.112 that is its name.
+func approved(d *decision, r Request) error {
+	n, book := d.n, r.Runbook
+	switch {
+	case book == nil || slices.ContainsFunc(book.Traits, func(t string) bool { return slices.Contains(n.Traits, t) }):
+		return nil
+	case len(book.Traits) == 0:
+		return node.Refuse(node.Invalid,
+			"Runbook %s has no traits configured. Please ask an administrator to add traits to the runbook.", book.Name)
+	}
+	return node.Refuse(node.Invalid,
+		"This runbook has not been approved for use on this node %s. The node does not have any of the runbook's traits "+
+			"%v. Please ask an administrator to add a matching trait to your node.", n.UUID, book.Traits)
 }
 
 func (r Request) noRamdisk() bool {

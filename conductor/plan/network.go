@@ -157,13 +157,17 @@ func (d *decision) rewire(p node.Port) {
 	d.rewired.ports = append(slices.DeleteFunc(d.rewired.ports, same), p)
 }
 
-// CheckNetwork refuses a verb that needs a network which this conductor cannot attach, or a node without a port that
-// Neutron can wire.
-func CheckNetwork(n node.Node, ports []node.Port, s Settings, verb node.Event) error {
+func networkFor(activity string) check {
+	return func(d *decision, _ Request) error { return CheckNetwork(d.n, d.f.Ports, d.f.Settings, activity) }
+}
+
+// CheckNetwork refuses an activity in a ramdisk, such as deploy or clean, that needs a network which this conductor
+// cannot attach, or a node without a port that Neutron can wire.
+func CheckNetwork(n node.Node, ports []node.Port, s Settings, activity string) error {
 	switch {
-	case !Neutron(n) || !agentDeploy(n) || !intoRamdisk[verb]:
+	case !Neutron(n) || !agentDeploy(n):
 		return nil
-	case verb == node.Inspect && (!inspectionNetworked(n, s) || n.Implementation("inspect") != "agent"):
+	case activity == "inspect" && (!inspectionNetworked(n, s) || n.Implementation("inspect") != "agent"):
 		return nil
 	case !s.Neutron:
 		return node.Refuse(node.Invalid,
@@ -179,7 +183,7 @@ func CheckNetwork(n node.Node, ports []node.Port, s Settings, verb node.Event) e
 				"node where its switches send LLDP, or set it (ferrite port set PORT --local-link-connection port_id=NAME "+
 				"--local-link-connection switch_id=MAC)", n.UUID)
 	}
-	_, err := OwnNetwork(n, ramdiskNetworks[verbs[verb].activity], s.NodeNetworks)
+	_, err := OwnNetwork(n, ramdiskNetworks[activity], s.NodeNetworks)
 	return err
 }
 
@@ -207,10 +211,10 @@ func inspectionNetworked(n node.Node, s Settings) bool {
 	return s.InspectionNetwork || n.DriverInfo[ownNetwork(inspectionNetwork)] != nil
 }
 
-// checkVIFs refuses a deploy of a node that would have no network at its end. VIFs of portgroups are checked when the
+// vifAttached refuses a deploy of a node that would have no network at its end. VIFs of portgroups are checked when the
 // machine enters the network.
-func (d *decision) checkVIFs(verb node.Event) error {
-	if verb != node.Deploy && verb != node.Rebuild || !Neutron(d.n) || !agentDeploy(d.n) {
+func vifAttached(d *decision, _ Request) error {
+	if !Neutron(d.n) || !agentDeploy(d.n) {
 		return nil
 	}
 	if slices.ContainsFunc(d.f.Ports, func(p node.Port) bool { return p.VIF() != "" || p.PortgroupUUID != "" }) {
@@ -252,17 +256,22 @@ func (d *decision) checkPowerOn(p powerChange) error {
 		d.n.ProvisionState)
 }
 
-// ownersVerbs lead to a system of the owner: the system on the disk, or a ramdisk that its user logs in to.
-var ownersVerbs = map[node.Event]bool{node.Deploy: true, node.Rebuild: true, node.Service: true, node.RescueIt: true,
-	node.Unrescue: true}
-
-// checkStranded refuses verbs that would start the owner's system in the network of a ramdisk. Only network interface
-// neutron takes the machine out of it. The node had that interface, and has another by now.
-func (d *decision) checkStranded(verb node.Event) error {
-	if Neutron(d.n) || !InRamdiskNetwork(d.f.Ports) || !ownersVerbs[verb] && (verb != node.Abort || d.n.Run != nil) {
+// notStranded refuses verbs that would start the owner's system in the network of a ramdisk: the system on the disk, or
+// a ramdisk that its user logs in to. Only network interface neutron takes the machine out of it. The node had that
+// interface, and has another by now.
+func notStranded(d *decision, _ Request) error {
+	if Neutron(d.n) || !InRamdiskNetwork(d.f.Ports) {
 		return nil
 	}
 	return d.stranded()
+}
+
+// backNotStranded is notStranded for an abort without a run, which leads back to the workload.
+func backNotStranded(d *decision, r Request) error {
+	if d.n.Run != nil {
+		return nil
+	}
+	return notStranded(d, r)
 }
 
 func (d *decision) stranded() error {

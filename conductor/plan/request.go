@@ -6,28 +6,97 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// verb is the work that an operator's request starts.
+// verb is the answer to an operator's request: its checks in their order, then its work.
 type verb struct {
-	activity string // "" for verbs that only move the node, or end a run
-	check    func(n node.Node, r Request) error
-	act      func(d *decision) // instead of beginning an activity
+	activity string          // "" for verbs that only move the node, or end a run
+	act      func(*decision) // instead of beginning an activity
+	checks   []check
+}
+
+// check refuses a request with a reason, or leaves it to the next check.
+type check func(d *decision, r Request) error
+
+// ofEvery are the checks of all verbs, which come first.
+var ofEvery = []check{
+	notReserved, // two effects, or a verb amid the step of a parent, would act on one machine at a time
+	requestable, // the state has the verb
 }
 
 // verbs is every verb of the table.
 var verbs = map[node.Event]verb{
-	node.Manage:   {activity: "verify"}, // from enroll; elsewhere a plain move
-	node.Provide:  {activity: "clean", check: canProvide},
-	node.Clean:    {activity: "clean", check: canClean},
-	node.Inspect:  {activity: "inspect", check: canInspect},
-	node.Adopt:    {activity: "adopt", check: canAdopt},
-	node.Deploy:   {activity: "deploy", check: canDeploy},
-	node.Rebuild:  {activity: "deploy", check: canDeploy},
-	node.Delete:   {activity: "delete", check: notProtected},
-	node.RescueIt: {activity: "rescue", check: canRescue},
-	node.Unrescue: {activity: "unrescue"},
-	node.Service:  {activity: "service", check: canService},
-	node.Abort:    {act: (*decision).abort},
-	node.Unhold:   {act: (*decision).unhold},
+	node.Manage: {activity: "verify", checks: []check{ // from enroll; elsewhere a plain move
+		machineOfOwn, // either of two nodes with one machine would wipe it under the other
+	}},
+	node.Provide: {activity: "clean", checks: []check{
+		notRetired,          // a retired machine gets no further instance
+		noPasswords,         // iPXE receives the URLs of the ramdisk in the clear
+		networkFor("clean"), // the ramdisk is booted in a network that can be attached
+	}},
+	node.Clean: {activity: "clean", checks: []check{
+		underLimit,          // a mass wipe, by mistake or malice, stops here
+		approved,            // a runbook is for the nodes that have one of its traits
+		stepsGiven,          // a manual clean without steps would do nothing
+		wellListed,          // the steps are valid by themselves
+		stepsOffered,        // the node has them: a machine must not go down for a typing error
+		noPasswords,         // iPXE receives the URLs of the ramdisk in the clear
+		networkFor("clean"), // the ramdisk is booted in a network that can be attached
+	}},
+	node.Inspect: {activity: "inspect", checks: []check{
+		inspectable,           // the inspect interface is one of this release
+		noPasswords,           // iPXE receives the URLs of the ramdisk in the clear
+		networkFor("inspect"), // the ramdisk is booted in a network that can be attached
+	}},
+	node.Adopt: {activity: "adopt", checks: []check{
+		adoptable, // the deploy interface can look after the workload later
+	}},
+	node.Deploy:  {activity: "deploy", checks: ofDeploy},
+	node.Rebuild: {activity: "deploy", checks: ofDeploy},
+	// No check of the ramdisk: its settings must not keep a tenant's system from being taken down.
+	node.Delete: {activity: "delete", checks: []check{
+		underLimit,   // a mass wipe, by mistake or malice, stops here
+		notProtected, // the owner has forbidden it
+	}},
+	node.RescueIt: {activity: "rescue", checks: []check{
+		notInMaintenance("rescue"), // an operator is at work on the machine
+		rescuable,                  // the rescue interface is one of this release
+		passwordGiven,              // nothing else lets a person in
+		noPasswords,                // iPXE receives the URLs of the ramdisk in the clear
+		networkFor("rescue"),       // the ramdisk is booted in a network that can be attached
+		notStranded,                // a user logs in: never in the network of an earlier ramdisk
+	}},
+	node.Unrescue: {activity: "unrescue", checks: []check{
+		notStranded, // the owner's system starts
+	}},
+	node.Service: {activity: "service", checks: []check{
+		approved,              // a runbook is for the nodes that have one of its traits
+		stepsGiven,            // a service without steps would do nothing
+		wellListed,            // the steps are valid by themselves
+		stepsOffered,          // the node has them, and none erases its workload
+		noPasswords,           // iPXE receives the URLs of the ramdisk in the clear
+		networkFor("service"), // the ramdisk is booted in a network that can be attached
+		notStranded,           // the owner's system starts at the end
+	}},
+	node.Abort: {act: (*decision).abort, checks: []check{
+		backNotStranded, // from service failed the owner's system starts
+	}},
+	node.Unhold: {act: (*decision).unhold},
+}
+
+// ofDeploy are the checks of a deploy, and of a rebuild.
+var ofDeploy = []check{
+	underLimit,                 // too many at once slow each other until they time out
+	imageTaken,                 // it is the image that was looked at; the checks below see it
+	notInMaintenance("deploy"), // an operator is at work on the machine
+	overwritable,               // the disks hold nothing that is protected, or another tenant's
+	instanceComplete,           // the deploy interface finds all that it needs in instance_info
+	traitsHeld,                 // they choose deploy templates, and so steps
+	wellListed,                 // the steps are valid by themselves
+	stepsOffered,               // the node has them: a machine must not go down for a typing error
+	imageFits,                  // an image known to be missing or too large would fail after the wipe
+	noPasswords,                // iPXE receives the URLs of the ramdisk in the clear
+	networkFor("deploy"),       // the ramdisk is booted in a network that can be attached
+	vifAttached,                // without one the deployed system has no network
+	notStranded,                // the owner's system starts at the end
 }
 
 // Needs of a verb depend on where it leads.
@@ -50,94 +119,59 @@ func (r Request) Needs(n node.Node) Need {
 
 // handle takes an operator's verb: refused with a reason, or begun.
 func (r Request) handle(d *decision) error {
-	if d.f.EffectPending && !d.abortsAmid(r) || d.childBusy() {
-		return d.locked()
-	}
-	if !node.Requestable(d.n.ProvisionState, r.Verb) {
-		return node.Refuse(node.InvalidState,
-			"The requested action %q can not be performed on node %q while it is in state %q.", r.Verb, d.n.UUID,
-			d.n.ProvisionState)
-	}
-	if err := d.checkLimit(r.Verb); err != nil {
-		return err
-	}
-	if uuid := r.Needs(d.n).System; uuid != "" {
-		if err := d.checkSystem(uuid); err != nil {
+	row := verbs[r.Verb]
+	for _, check := range slices.Concat(ofEvery, row.checks) {
+		if err := check(d, r); err != nil {
 			return err
 		}
 	}
-	if err := d.noteImage(r); err != nil {
-		return err
-	}
-	v := verbs[r.Verb]
-	if v.check != nil {
-		if err := v.check(d.n, r); err != nil {
-			return err
-		}
-	}
-	if err := checkListed(d.n, r, d.f.Settings.StepLimit); err != nil {
-		return err
-	}
-	if err := d.checkSteps(r); err != nil {
-		return err
-	}
-	if err := d.checkImage(r); err != nil {
-		return err
-	}
-	if intoRamdisk[r.Verb] {
-		if err := CheckBootFiles(d.n); err != nil {
-			return err
-		}
-	}
-	if err := CheckNetwork(d.n, d.f.Ports, d.f.Settings, r.Verb); err != nil {
-		return err
-	}
-	if err := d.checkVIFs(r.Verb); err != nil {
-		return err
-	}
-	if err := d.checkStranded(r.Verb); err != nil {
-		return err
-	}
-	if v.act != nil {
-		v.act(d)
+	if row.act != nil {
+		row.act(d)
 		return d.err
 	}
 	d.keepInstance(r)
 	d.held = d.n.ProvisionState.Class() == node.Held
 	d.n.LastError, d.n.Run = "", nil
 	d.fire(r.Verb)
-	if d.n.ProvisionState.Class() == node.Working {
-		run := node.Run{Activity: v.activity}
-		if r.Verb == node.Deploy || r.Verb == node.Rebuild {
-			run = DeployFor(d.n, r.Project)
-		}
-		run.ByHand, run.Listed, run.NoRamdisk, run.Doubts = r.Verb == node.Clean, d.asked(v.activity, r), r.noRamdisk(),
-			d.doubts
-		d.startRun(run)
+	if d.n.ProvisionState.Class() != node.Working {
+		d.leaveRamdiskNetwork()
 		return d.err
 	}
-	d.leaveRamdiskNetwork()
+	run := node.Run{Activity: row.activity}
+	if row.activity == "deploy" {
+		run = DeployFor(d.n, r.Project)
+	}
+	run.ByHand, run.Listed, run.NoRamdisk, run.Doubts = r.Verb == node.Clean, d.asked(row.activity, r), r.noRamdisk(),
+		d.doubts
+	d.startRun(run)
 	return d.err
 }
 
-// noteImage records the known facts of a deploy's images.
-func (d *decision) noteImage(r Request) error {
-	if r.Verb != node.Deploy && r.Verb != node.Rebuild {
-		return nil
+func notReserved(d *decision, r Request) error {
+	if d.f.EffectPending && !d.abortsAmid(r) || d.childBusy() {
+		return d.locked()
 	}
-	if err := sameImage(d.n, r); err != nil {
-		return err
-	}
-	if r.Image != nil {
-		d.n = WithImage(d.n, *r.Image)
-	}
-	d.n = noteImages(d.n, r.Project, d.now)
 	return nil
 }
 
-// DeployFor is the run of a deploy that a user of a project asks for; "" is the whole system.
-func DeployFor(n node.Node, project string) node.Run {
-	return node.Run{Activity: "deploy", Project: project, Image: node.GlanceImage(askedImage(n))}
+func requestable(d *decision, r Request) error {
+	if node.Requestable(d.n.ProvisionState, r.Verb) {
+		return nil
+	}
+	return node.Refuse(node.InvalidState,
+		"The requested action %q can not be performed on node %q while it is in state %q.", r.Verb, d.n.UUID,
+		d.n.ProvisionState)
+}
+
+// notInMaintenance refuses an activity in Ironic's words.
+func notInMaintenance(activity string) check {
+	return func(d *decision, _ Request) error {
+		if !d.n.Maintenance {
+			return nil
+		}
+		return node.Refuse(node.Invalid,
+			"The %s operation can't be performed on node %s because it's in maintenance mode.", activity, d.n.UUID)
+	}
 }
 
 // abortsAmid reports an abort, which an operator may request while any effect is pending. The outcome of an aborted
@@ -162,99 +196,4 @@ func (d *decision) keepInstance(r Request) {
 
 func (d *decision) locked() error {
 	return node.LockedBy(d.n.UUID, d.f.Settings.ConductorName)
-}
-
-func canProvide(n node.Node, _ Request) error {
-	if n.Retired {
-		return node.Refuse(node.InvalidState, "Node %s is retired: clear retired before it is provided", n.UUID)
-	}
-	return nil
-}
-
-func notProtected(n node.Node, _ Request) error {
-	if n.Protected {
-		return node.Refuse(node.Forbidden, "Node %s is protected and can not be undeployed, rebuilt or deleted", n.UUID)
-	}
-	return nil
-}
-
-func canInspect(n node.Node, _ Request) error {
-	switch name := n.Implementation("inspect"); {
-	case name == "agent", name == "redfish", name == "fake":
-		return nil
-	case n.Off("inspect"):
-		return node.Refuse(node.Invalid,
-			"node %s has inspect interface no-inspect; set inspect_interface to agent or redfish", n.UUID)
-	default:
-		return node.Refuse(node.Invalid,
-			"node %s has inspect interface %q, which is not built into this release; set inspect_interface to agent or redfish",
-			n.UUID, name)
-	}
-}
-
-func canClean(n node.Node, r Request) error {
-	if err := approved(n, r); err != nil {
-		return err
-	}
-	if len(r.steps()) == 0 {
-		return node.Refuse(node.Invalid, `"clean_steps" is required when setting target provision state to clean`)
-	}
-	return nil
-}
-
-func canService(n node.Node, r Request) error {
-	if err := approved(n, r); err != nil {
-		return err
-	}
-	if len(r.steps()) == 0 {
-		return node.Refuse(node.Invalid, `"service_steps" is required when setting target provision state to service`)
-	}
-	return nil
-}
-
-// approved: a runbook is for the nodes that have one of its traits. Until
-// microversion 1.112 that is its name.
-func approved(n node.Node, r Request) error {
-	book := r.Runbook
-	switch {
-	case book == nil || slices.ContainsFunc(book.Traits, func(t string) bool { return slices.Contains(n.Traits, t) }):
-		return nil
-	case len(book.Traits) == 0:
-		return node.Refuse(node.Invalid,
-			"Runbook %s has no traits configured. Please ask an administrator to add traits to the runbook.", book.Name)
-	}
-	return node.Refuse(node.Invalid,
-		"This runbook has not been approved for use on this node %s. The node does not have any of the runbook's traits "+
-			"%v. Please ask an administrator to add a matching trait to your node.", n.UUID, book.Traits)
-}
-
-// canAdopt: the machine runs a workload, which only a deploy interface that is
-// known can look after later.
-func canAdopt(n node.Node, _ Request) error {
-	if _, ok := deployPlans[n.Interfaces["deploy"]]; !ok {
-		return CheckInstance(n)
-	}
-	return nil
-}
-
-func canDeploy(n node.Node, r Request) error {
-	if n.Maintenance {
-		return node.Refuse(node.Invalid,
-			"The deploy operation can't be performed on node %s because it's in maintenance mode.", n.UUID)
-	}
-	switch {
-	case n.ProvisionState == node.Active:
-		if err := notProtected(n, r); err != nil {
-			return err
-		}
-	case n.ProvisionState == node.Error && n.InstanceUUID == "":
-		// Ironic would write another tenant's image here, onto disks that were not cleaned.
-		return node.Refuse(node.InvalidState,
-			"Node %s is in error, and its disks may hold what its last instance left: delete it again, or set instance_uuid "+
-				"to that instance and rebuild it", n.UUID)
-	}
-	if err := CheckInstance(n); err != nil {
-		return err
-	}
-	return checkTraitsOf(n)
 }

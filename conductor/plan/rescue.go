@@ -51,18 +51,18 @@ func (rescue) fail(d *decision, _ node.Run, _ string) {
 
 func (rescue) timeout(s Settings) time.Duration { return s.RescueTimeout }
 
-// canRescue refuses a rescue that cannot succeed.
-func canRescue(n node.Node, r Request) error {
-	switch name := n.Interfaces["rescue"]; {
-	case n.Maintenance:
-		return node.Refuse(node.Invalid,
-			"The rescue operation can't be performed on node %s because it's in maintenance mode.", n.UUID)
-	case name == "agent" || name == "fake":
+func rescuable(d *decision, _ Request) error {
+	switch name := d.n.Interfaces["rescue"]; name {
+	case "agent", "fake":
+		return nil
 	default:
 		return node.Refuse(node.Invalid,
 			"node %s has rescue interface %q; set rescue_interface to agent (on a node in use only while it is in maintenance)",
-			n.UUID, name)
+			d.n.UUID, name)
 	}
+}
+
+func passwordGiven(_ *decision, r Request) error {
 	if r.RescueHash == "" {
 		return node.Refuse(node.Invalid,
 			`A non-empty "rescue_password" is required when setting target provision state to rescue`)

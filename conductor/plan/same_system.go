@@ -34,6 +34,14 @@ func ForgetSystem(old node.Node, n *node.Node) {
 	}
 }
 
+// machineOfOwn refuses to manage a discovered node with the machine of another node.
+func machineOfOwn(d *decision, _ Request) error {
+	if uuid := node.SystemUUID(SystemUUID(d.n)); uuid != "" {
+		return d.checkSystem(uuid)
+	}
+	return nil
+}
+
 // checkSystem returns an error if another node has the machine with this UUID. Nodes that an operator marked as sharing
 // their machine are exempt, as are parent and child. Discovered nodes that no operator has taken on do not count: any
 // sender that reaches the conductor could make one with any UUID.

@@ -23,14 +23,11 @@ func (r Request) framework() node.Framework {
 	return ""
 }
 
-// checkSteps refuses steps that the node cannot do, before it leaves its state: a
+// stepsOffered refuses steps that the node cannot do, before it leaves its state: a
 // machine must not go down for a step with a typing error. An agent's steps count as
 // unknown until our agent has listed them.
-func (d *decision) checkSteps(r Request) error {
+func stepsOffered(d *decision, r Request) error {
 	fw := r.framework()
-	if fw == "" {
-		return nil
-	}
 	table := StepsOf(d.n, d.f.Offers, d.f.HardwareReport.AgentSteps, d.f.Settings)
 	agent := !r.noRamdisk()
 	if fw == node.DeploySteps && d.n.Interfaces["deploy"] == "ramdisk" { // nothing of that runs in an agent

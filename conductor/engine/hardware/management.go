@@ -101,8 +101,8 @@ func (e *Hardware) Validate(ctx context.Context, ref string) (map[string]error, 
 	if err != nil {
 		return nil, err
 	}
-	out["network"] = cmp.Or(plan.CheckNetwork(n, ports, e.Settings, node.Deploy),
-		plan.CheckNetwork(n, ports, e.Settings, node.Clean))
+	out["network"] = cmp.Or(plan.CheckNetwork(n, ports, e.Settings, "deploy"),
+		plan.CheckNetwork(n, ports, e.Settings, "clean"))
 	if out["deploy"] = plan.CheckInstance(n); out["deploy"] == nil {
 		// false: a caller with read access must not start a fetch
 		_, out["deploy"] = e.CheckImageFor(ctx, n, core.ProjectOf(ctx), false)
