@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -31,6 +30,13 @@ const (
 	atInstance   = 20  // the instance is booted
 )
 
+func prioritised(priority int, steps ...node.Step) []node.Step {
+	for i := range steps {
+		steps[i].Priority = priority
+	}
+	return steps
+}
+
 // overwritable refuses to write over an instance that must stay, and over remains of an unknown one.
 func overwritable(d *decision, r Request) error {
 	switch {
@@ -56,13 +62,7 @@ func (deploy) steps(d *decision) ([]node.Step, error) {
 			return nil, err
 		}
 	}
-	own := append(prioritised(atRamdisk, bindFlat(d, TenantNetwork)...), deployPlans[d.n.Interfaces["deploy"]](d)...)
-	if slices.ContainsFunc(own, func(s node.Step) bool { return s.String() == getSteps }) {
-		early, err := d.deploySteps(nil, func(priority int) bool { return priority > atRamdisk })
-		return append(early, own...), err // the others are placed when the agent's are known
-	}
-	all, err := d.deploySteps(nil, func(int) bool { return true })
-	return mergeSteps(own, all), err
+	return append(prioritised(atRamdisk, bindFlat(d, TenantNetwork)...), deployPlans[d.n.Interfaces["deploy"]](d)...), nil
 }
 
 // writeAndBoot streams the image onto the disk (deploy interface direct). For a partition image, it then asks the agent
@@ -113,74 +113,6 @@ func leaveForDisk(d *decision) []node.Step {
 // writeImage is the agent's step that the conductor gives a place and
 // arguments of its own.
 const writeImage = "deploy.write_image"
-
-func prioritised(priority int, steps ...node.Step) []node.Step {
-	for i := range steps {
-		steps[i].Priority = priority
-	}
-	return steps
-}
-
-// deploySteps returns the steps beside the conductor's own: the automatic steps of driver and agent, and the steps that
-// templates and the request ask for. A requested step replaces the automatic step of the same name; with priority 0 it
-// only removes that. want selects priorities. It does not apply to the agent's automatic steps, which come as early as
-// possible.
-func (d *decision) deploySteps(agent byAgent, want func(priority int) bool) ([]node.Step, error) {
-	steps := d.automatic(node.DeploySteps, agent)
-	var asked []node.Step
-	for _, s := range d.n.Run.Listed {
-		if s.Priority > 0 && want(s.Priority) {
-			asked = append(asked, s)
-		}
-	}
-	asked, err := d.resolve(node.DeploySteps, asked, agent)
-	if err != nil {
-		return nil, err
-	}
-	steps = slices.DeleteFunc(steps, func(s node.Step) bool {
-		return !s.InBand && !want(s.Priority) || s.String() == writeImage || listed(d.n.Run, s)
-	})
-	steps = append(steps, asked...)
-	sortSteps(steps)
-	return steps, nil
-}
-
-// listed reports whether a run was asked for a step of this name.
-func listed(r *node.Run, s node.Step) bool {
-	return slices.ContainsFunc(r.Listed, func(l node.Step) bool { return l.String() == s.String() })
-}
-
-// placeAround puts the steps of a deploy between the conductor's own, now that
-// the agent's are known.
-func (d *decision) placeAround(agent byAgent) error {
-	steps, err := d.deploySteps(agent, func(priority int) bool { return priority <= atRamdisk })
-	if err != nil {
-		return err
-	}
-	for _, s := range steps {
-		if needsAgent(s) && s.Priority <= atLeaving {
-			return checkPlace(s)
-		}
-	}
-	r := d.n.Run
-	own := slices.DeleteFunc(slices.Clone(r.Steps[r.Index+1:]), func(s node.Step) bool { return s.InBand && listed(r, s) })
-	rest := mergeSteps(own, d.returnToRamdisk(steps))
-	r.Steps = append(r.Steps[:r.Index+1:r.Index+1], rest...)
-	return nil
-}
-
-// mergeSteps puts each of more, which is in order, before the first of own
-// with a lower priority. Own steps keep their order.
-func mergeSteps(own, more []node.Step) []node.Step {
-	out := make([]node.Step, 0, len(own)+len(more))
-	for _, s := range own {
-		for len(more) > 0 && more[0].Priority > s.Priority {
-			out, more = append(out, more[0]), more[1:]
-		}
-		out = append(out, s)
-	}
-	return append(out, more...)
-}
 
 func (deploy) done(d *decision, _ node.Run) {
 	if !IsPartitionImage(d.n) {

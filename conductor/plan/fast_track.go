@@ -30,6 +30,13 @@ func keepOrPowerOff(d *decision, _ node.Step) bool {
 // network of its own, which the machine enters while it is off.
 func (d *decision) fastTracks() bool { return d.f.Settings.FastTrack && !Neutron(d.n) }
 
+// agentAlive reports whether an agent of this boot has called recently enough to be given work without a boot. The
+// agent of a failed run may still be at work on a command of that run: the next run boots afresh.
+func (d *decision) agentAlive() bool {
+	return d.n.Agent.URL != "" && !d.n.Agent.Doubted && !d.f.AgentSeen.IsZero() && d.n.PowerState == node.PowerOn &&
+		d.now.Sub(d.f.AgentSeen) <= d.f.Settings.FastTrackTimeout
+}
+
 // agentAtHand reports whether an agent may be given work without a boot. After a restart of the conductor an agent that
 // has not called yet counts, too: it is asked, and the ramdisk is booted if it does not answer.
 func (d *decision) agentAtHand() bool {

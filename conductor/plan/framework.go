@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,20 +39,6 @@ func (d *decision) offers(fw node.Framework) []node.StepOffer {
 	return out
 }
 
-// automatic returns the steps of driver and agent with a priority other than 0, in order. They are done without a
-// request.
-func (d *decision) automatic(fw node.Framework, agent byAgent) []node.Step {
-	steps := inOrder(d.reprioritised(fw, agent))
-	for _, o := range d.offers(fw) {
-		if p := o.Priority[fw]; p > 0 {
-			steps = append(steps,
-				node.Step{Interface: o.Interface, Step: o.Step, Priority: p, Driver: true, Abortable: o.Abortable})
-		}
-	}
-	sortSteps(steps)
-	return steps
-}
-
 // reprioritised gives the erase steps of an automated cleaning the operator's priorities instead of the agent's
 // ([deploy] of Ironic's configuration has the same two settings). The same steps in an operator's own list need no
 // priority.
@@ -74,23 +58,6 @@ func (d *decision) reprioritised(fw node.Framework, agent byAgent) byAgent {
 		}
 	}
 	return out
-}
-
-// resolve finds the executor of each step that an operator has listed. A step without one is an error that lists the
-// available steps.
-func (d *decision) resolve(fw node.Framework, listed []node.Step, agent byAgent) ([]node.Step, error) {
-	out := make([]node.Step, 0, len(listed))
-	for _, s := range listed {
-		done, ok, err := d.whoDoes(fw, s, agent)
-		if err != nil {
-			return nil, err
-		}
-		if !ok {
-			return nil, errors.New(notOffered(d.n, fw, s, d.known(fw, agent)))
-		}
-		out = append(out, done)
-	}
-	return out, nil
 }
 
 // whoDoes marks one step with its executor; ok is false if there is none.
@@ -189,36 +156,6 @@ func (d *decision) needsRamdisk(fw node.Framework, listed []node.Step) bool {
 		return !slices.ContainsFunc(d.offers(fw), func(o node.StepOffer) bool {
 			return o.Interface == s.Interface && o.Step == s.Step && o.NeedsNoRamdisk
 		})
-	})
-}
-
-// returnToRamdisk makes the machine come back into the ramdisk from a power
-// step that is followed by steps which need the agent.
-func (d *decision) returnToRamdisk(steps []node.Step) []node.Step {
-	var out []node.Step
-	for i, s := range steps {
-		returns := own(s) && slices.ContainsFunc(steps[i+1:], needsAgent)
-		switch {
-		case returns && s.Step == "reboot":
-			out = append(out, bootToAgent(d)...)
-		case returns && s.Step == "power_on":
-			out = append(out, append(startRamdisk(d), awaitAgentSteps(d)...)...)
-		default:
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// tieBreak is Ironic's order of interfaces when priorities are equal, higher
-// first.
-var tieBreak = map[string]int{"network": 8, "vendor": 7, "power": 6, "management": 5, "firmware": 4, "deploy": 3,
-	"bios": 2, "raid": 1}
-
-// sortSteps puts steps in the order they are done in.
-func sortSteps(steps []node.Step) {
-	slices.SortStableFunc(steps, func(a, b node.Step) int {
-		return cmp.Or(b.Priority-a.Priority, tieBreak[b.Interface]-tieBreak[a.Interface], cmp.Compare(a.Step, b.Step))
 	})
 }
 

@@ -1,16 +1,17 @@
 package plan
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// activity is one kind of run. All are in the table activities. done and fail are called after the run r is over and
-// removed from the node.
+// activity is one kind of run. All are in the table activities. steps is the run's list; only of a deploy it is the
+// conductor's own part. done and fail are called after the run r is over and removed from the node.
 type activity interface {
 	steps(d *decision) ([]node.Step, error)      // an error fails the run before it has begun
 	done(d *decision, r node.Run)                // all steps have succeeded
@@ -36,8 +37,8 @@ var activities = map[string]activity{
 // start begins an activity as the conductor itself wants it.
 func (d *decision) start(name string) { d.startRun(node.Run{Activity: name}) }
 
-// startRun begins an activity as r asks for it. The generation is the revision
-// about to be saved, so it never comes back.
+// startRun begins an activity as r asks for it, at the first of its steps. The generation is the revision about to be
+// saved, so it never comes back.
 func (d *decision) startRun(r node.Run) {
 	r.Generation, r.Since = d.n.Revision+1, d.now
 	d.n.Run = &r
@@ -45,12 +46,18 @@ func (d *decision) startRun(r node.Run) {
 	d.target()
 	d.dirty = true
 	steps, err := activities[r.Activity].steps(d)
+	if err == nil && r.Activity == "deploy" {
+		steps, err = d.amongOwn(steps) // by their priority
+	}
 	if err != nil {
 		d.endRun(err.Error())
 		return
 	}
 	d.n.Run.Steps = steps
-	for _, check := range []func() error{d.checkBootPort, d.checkBootMedium} {
+	for _, check := range []func() error{
+		d.checkBootPort,   // it would wait for ever: boot scripts are for the MAC addresses of ports
+		d.checkBootMedium, // nothing would serve it
+	} {
 		if err := check(); err != nil {
 			d.endRun(err.Error())
 			return
@@ -138,94 +145,123 @@ func (d *decision) begin(s node.Step) {
 	}
 }
 
-// await enters the wait state of the activity and sets its deadline.
-func (d *decision) await(why string) { d.awaitUntil(why, d.patience()) }
-
-// patience is the time until which the party at work may be silent, and the step under way may last.
-func (d *decision) patience() time.Time { return d.beforeStepEnd(d.now.Add(d.timeout())) }
-
-func (d *decision) awaitUntil(why string, end time.Time) {
-	if d.n.ProvisionState.Class() == node.Working {
-		d.fire(node.Wait)
+// amongOwn puts the further steps of a deploy among the conductor's own. If an agent is to list its steps, only the
+// steps before the ramdisk are placed: placeAround places the others.
+func (d *decision) amongOwn(own []node.Step) ([]node.Step, error) {
+	if slices.ContainsFunc(own, func(s node.Step) bool { return s.String() == getSteps }) {
+		early, err := d.deploySteps(nil, func(priority int) bool { return priority > atRamdisk })
+		return append(early, own...), err
 	}
-	d.n.Run.Waiting = why
-	d.n.Deadline = end
-	d.dirty = true
+	all, err := d.deploySteps(nil, func(int) bool { return true })
+	return mergeSteps(own, all), err
 }
 
-// work leaves the wait state: our turn.
-func (d *decision) work() {
-	d.n.Deadline = time.Time{}
-	if d.n.ProvisionState.Class() == node.Waiting {
-		d.fire(node.Resume)
+// placeAround puts the steps of a deploy between the conductor's own, now that
+// the agent's are known.
+func (d *decision) placeAround(agent byAgent) error {
+	steps, err := d.deploySteps(agent, func(priority int) bool { return priority <= atRamdisk })
+	if err != nil {
+		return err
 	}
-}
-
-func (d *decision) timeout() time.Duration {
-	return activities[d.n.Run.Activity].timeout(d.f.Settings)
-}
-
-func (d *decision) finish() {
-	if node.Row(d.n.ProvisionState, node.Done) == nil {
-		d.work()
-	}
-	r := *d.n.Run
-	d.note("INFO", fmt.Sprintf("%s done in %s%s", r.Activity, d.now.Sub(r.Since).Round(100*time.Millisecond),
-		firmwareStarts(r)))
-	d.n.Run = nil
-	activities[r.Activity].done(d, r)
-	d.dirty = true
-}
-
-// failRun ends the run because of the step it is at.
-func (d *decision) failRun(reason string) {
-	if s := d.n.Run.Current(); s != nil {
-		reason = fmt.Sprintf("%s failed at step %s: %s", d.n.Run.Activity, named(*s), reason)
-		if len(d.n.Run.Doubts) > 0 && s.String() == writeImage {
-			reason += "; " + strings.Join(d.n.Run.Doubts, "; ")
+	for _, s := range steps {
+		if needsAgent(s) && s.Priority <= atLeaving {
+			return checkPlace(s)
 		}
 	}
-	if d.n.Run.Switched != "" {
-		reason += "; " + d.n.Run.Switched
-	}
-	d.endRun(reason)
+	r := d.n.Run
+	own := slices.DeleteFunc(slices.Clone(r.Steps[r.Index+1:]), func(s node.Step) bool { return s.InBand && listed(r, s) })
+	rest := mergeSteps(own, d.returnToRamdisk(steps))
+	r.Steps = append(r.Steps[:r.Index+1:r.Index+1], rest...)
+	return nil
 }
 
-// endRun ends the run with a reason. No effect of it is left pending.
-func (d *decision) endRun(reason string) {
-	reason = Clip(reason)
-	d.n.LastError = reason
-	d.note("ERROR", reason)
-	r := *d.n.Run
-	d.n.Run = nil
-	d.n.Agent.Doubted = d.n.Agent.URL != ""
-	activities[r.Activity].fail(d, r, reason)
-	d.n.Deadline = time.Time{}
-	d.dirty = true
+// deploySteps returns the steps beside the conductor's own: the automatic steps of driver and agent, and the steps that
+// templates and the request ask for. A requested step replaces the automatic step of the same name; with priority 0 it
+// only removes that. want selects priorities. It does not apply to the agent's automatic steps, which come as early as
+// possible.
+func (d *decision) deploySteps(agent byAgent, want func(priority int) bool) ([]node.Step, error) {
+	steps := d.automatic(node.DeploySteps, agent)
+	var asked []node.Step
+	for _, s := range d.n.Run.Listed {
+		if s.Priority > 0 && want(s.Priority) {
+			asked = append(asked, s)
+		}
+	}
+	asked, err := d.resolve(node.DeploySteps, asked, agent)
+	if err != nil {
+		return nil, err
+	}
+	steps = slices.DeleteFunc(steps, func(s node.Step) bool {
+		return !s.InBand && !want(s.Priority) || s.String() == writeImage || listed(d.n.Run, s)
+	})
+	steps = append(steps, asked...)
+	sortSteps(steps)
+	return steps, nil
+}
+
+// automatic returns the steps of driver and agent with a priority other than 0, in order. They are done without a
+// request.
+func (d *decision) automatic(fw node.Framework, agent byAgent) []node.Step {
+	steps := inOrder(d.reprioritised(fw, agent))
+	for _, o := range d.offers(fw) {
+		if p := o.Priority[fw]; p > 0 {
+			steps = append(steps,
+				node.Step{Interface: o.Interface, Step: o.Step, Priority: p, Driver: true, Abortable: o.Abortable})
+		}
+	}
+	sortSteps(steps)
+	return steps
+}
+
+// resolve finds the executor of each step that an operator has listed. A step without one is an error that lists the
+// available steps.
+func (d *decision) resolve(fw node.Framework, listed []node.Step, agent byAgent) ([]node.Step, error) {
+	out := make([]node.Step, 0, len(listed))
+	for _, s := range listed {
+		done, ok, err := d.whoDoes(fw, s, agent)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, errors.New(notOffered(d.n, fw, s, d.known(fw, agent)))
+		}
+		out = append(out, done)
+	}
+	return out, nil
+}
+
+// listed reports whether a run was asked for a step of this name.
+func listed(r *node.Run, s node.Step) bool {
+	return slices.ContainsFunc(r.Listed, func(l node.Step) bool { return l.String() == s.String() })
+}
+
+// mergeSteps puts each of more, which is in order, before the first of own
+// with a lower priority. Own steps keep their order.
+func mergeSteps(own, more []node.Step) []node.Step {
+	out := make([]node.Step, 0, len(own)+len(more))
+	for _, s := range own {
+		for len(more) > 0 && more[0].Priority > s.Priority {
+			out, more = append(out, more[0]), more[1:]
+		}
+		out = append(out, s)
+	}
+	return append(out, more...)
+}
+
+// tieBreak is Ironic's order of interfaces when priorities are equal, higher
+// first.
+var tieBreak = map[string]int{"network": 8, "vendor": 7, "power": 6, "management": 5, "firmware": 4, "deploy": 3,
+	"bios": 2, "raid": 1}
+
+// sortSteps puts steps in the order they are done in.
+func sortSteps(steps []node.Step) {
+	slices.SortStableFunc(steps, func(a, b node.Step) int {
+		return cmp.Or(b.Priority-a.Priority, tieBreak[b.Interface]-tieBreak[a.Interface], cmp.Compare(a.Step, b.Step))
+	})
 }
 
 // insert puts steps into the run, before the one at i.
 func (d *decision) insert(i int, steps ...node.Step) {
 	r := d.n.Run
 	r.Steps = append(r.Steps[:i:i], append(steps, r.Steps[i:]...)...)
-}
-
-// maxReason bounds the kept text of a machine's error, in bytes.
-const maxReason = 4096
-
-// Clip returns a reason in the form for last_error and the history: without the credentials in URLs, without control
-// characters, and not too long. BMCs and agents have written parts of it.
-func Clip(reason string) string {
-	reason = nodeapi.Printable(nodeapi.MaskText(reason))
-	if len(reason) <= maxReason {
-		return reason
-	}
-	return strings.ToValidUTF8(reason[:maxReason], "") + " ... (cut short)"
-}
-
-// agentAlive reports whether an agent of this boot has called recently enough to be given work without a boot. The
-// agent of a failed run may still be at work on a command of that run: the next run boots afresh.
-func (d *decision) agentAlive() bool {
-	return d.n.Agent.URL != "" && !d.n.Agent.Doubted && !d.f.AgentSeen.IsZero() && d.n.PowerState == node.PowerOn &&
-		d.now.Sub(d.f.AgentSeen) <= d.f.Settings.FastTrackTimeout
 }

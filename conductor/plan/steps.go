@@ -72,6 +72,24 @@ func awaitAgentSteps(d *decision) []node.Step {
 	return append([]node.Step{step("agent", "wait_for_heartbeat", nil)}, ejectSteps(d.n)...)
 }
 
+// returnToRamdisk makes the machine come back into the ramdisk from a power
+// step that is followed by steps which need the agent.
+func (d *decision) returnToRamdisk(steps []node.Step) []node.Step {
+	var out []node.Step
+	for i, s := range steps {
+		returns := own(s) && slices.ContainsFunc(steps[i+1:], needsAgent)
+		switch {
+		case returns && s.Step == "reboot":
+			out = append(out, bootToAgent(d)...)
+		case returns && s.Step == "power_on":
+			out = append(out, append(startRamdisk(d), awaitAgentSteps(d)...)...)
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // leaveRamdisk turns the machine off at the end of an activity, unless the next one can use the running agent. With
 // fast track that is known only at the end: the agent may not be Ferrite's.
 func leaveRamdisk(d *decision) []node.Step {

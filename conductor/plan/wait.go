@@ -88,6 +88,33 @@ func (d *decision) poll() {
 	}
 }
 
+// await enters the wait state of the activity and sets its deadline.
+func (d *decision) await(why string) { d.awaitUntil(why, d.patience()) }
+
+// patience is the time until which the party at work may be silent, and the step under way may last.
+func (d *decision) patience() time.Time { return d.beforeStepEnd(d.now.Add(d.timeout())) }
+
+func (d *decision) awaitUntil(why string, end time.Time) {
+	if d.n.ProvisionState.Class() == node.Working {
+		d.fire(node.Wait)
+	}
+	d.n.Run.Waiting = why
+	d.n.Deadline = end
+	d.dirty = true
+}
+
+// work leaves the wait state: our turn.
+func (d *decision) work() {
+	d.n.Deadline = time.Time{}
+	if d.n.ProvisionState.Class() == node.Waiting {
+		d.fire(node.Resume)
+	}
+}
+
+func (d *decision) timeout() time.Duration {
+	return activities[d.n.Run.Activity].timeout(d.f.Settings)
+}
+
 // waiting reports whether the run waits for another party. A child's run does so in any state of the child.
 func (d *decision) waiting() bool {
 	return d.n.Run != nil && d.n.ProvisionState.Class() == node.Waiting || d.childBusy()
