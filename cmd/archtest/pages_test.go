@@ -40,7 +40,7 @@ func TestOneRequest(t *testing.T) {
 			t.Errorf("row %s stays in the file of the row before, %s", row[1], before)
 		}
 		before = row[2]
-		declared, named := functionsOf(t, row[2]), quoted.FindAllStringSubmatch(row[3], -1)
+		declared, named := declaredIn(t, row[2]), quoted.FindAllStringSubmatch(row[3], -1)
 		if len(named) == 0 {
 			t.Errorf("row %s names no function of %s", row[1], row[2])
 		}
@@ -52,8 +52,34 @@ func TestOneRequest(t *testing.T) {
 	}
 }
 
-// functionsOf is the functions of a file, by name or Type.Method.
-func functionsOf(t *testing.T, file string) map[string]bool {
+var nameInFile = regexp.MustCompile("`([A-Za-z.]+)`\\s+\\(`([a-z]+/[^`]+\\.go)`")
+
+// TestNamesInFiles: a name with its file in brackets, on a page for developers, is declared in that file.
+func TestNamesInFiles(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/dev/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, page := range pages {
+		b, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range nameInFile.FindAllStringSubmatch(string(b), -1) {
+			found++
+			if !declaredIn(t, m[2])[m[1]] {
+				t.Errorf("%s: %s does not declare %s", page, m[2], m[1])
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("the pages have %d names with their files; expected more than twenty", found)
+	}
+}
+
+// declaredIn is the names that a file declares: functions, Type.Method, types, variables and constants.
+func declaredIn(t *testing.T, file string) map[string]bool {
 	t.Helper()
 	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("../..", file), nil, 0)
 	if err != nil {
@@ -61,21 +87,36 @@ func functionsOf(t *testing.T, file string) map[string]bool {
 	}
 	all := map[string]bool{}
 	for _, d := range parsed.Decls {
-		f, ok := d.(*ast.FuncDecl)
-		if !ok {
-			continue
-		}
-		name := f.Name.Name
-		if f.Recv != nil {
-			of := f.Recv.List[0].Type
-			if star, ok := of.(*ast.StarExpr); ok {
-				of = star.X
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			all[receiver(d)+d.Name.Name] = true
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					all[s.Name.Name] = true
+				case *ast.ValueSpec:
+					for _, n := range s.Names {
+						all[n.Name] = true
+					}
+				}
 			}
-			if id, ok := of.(*ast.Ident); ok {
-				name = id.Name + "." + name
-			}
 		}
-		all[name] = true
 	}
 	return all
+}
+
+// receiver is "Type." of a method, "" of a function.
+func receiver(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return ""
+	}
+	of := f.Recv.List[0].Type
+	if star, ok := of.(*ast.StarExpr); ok {
+		of = star.X
+	}
+	if id, ok := of.(*ast.Ident); ok {
+		return id.Name + "."
+	}
+	return ""
 }
