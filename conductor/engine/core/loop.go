@@ -21,7 +21,7 @@ import (
 //	Act       facts.go     plan.Decide     committed.go     package jobs  plan.Outcome
 //
 // An event is refused, or its decision is stored as one change. Listeners hear of the change; one of them puts its
-// effect into a lane, which dispatch.go empties. carryOut does the work, and settle brings the outcome as the next
+// effect into a lane, which dispatch.go empties. carryOut does the work, and saveOutcome brings the outcome as the next
 // event. Edits of operators, which need no decision, come to Commit by themselves.
 
 // MaxTries bounds the races one event may lose against other events of the
@@ -211,15 +211,15 @@ func (e *Core) carryOut(ctx context.Context, c claimed, leave func()) error {
 		if err != nil {
 			outcome = EffectFailed
 		}
-		e.settle(ctx, c, result, err)
+		e.saveOutcome(ctx, c, result, err)
 	}
 	e.Observer.EffectEnded(ef.Name, outcome, took)
 	return err
 }
 
-// settle saves the outcome of an effect: one transaction deletes the effect's row and moves the node. If that cannot be
-// written (a full disk), the effect stays pending and is tried again.
-func (e *Core) settle(ctx context.Context, c claimed, result any, failure error) {
+// saveOutcome saves the outcome of an effect: one transaction deletes the effect's row and moves the node. If that
+// cannot be written (a full disk), the effect stays pending and is tried again.
+func (e *Core) saveOutcome(ctx context.Context, c claimed, result any, failure error) {
 	ef := c.Effect
 	o := plan.Outcome{Effect: ef}
 	if failure != nil {

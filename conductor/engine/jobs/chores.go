@@ -45,8 +45,8 @@ func (j *job) change(ctx context.Context, set func(context.Context) error,
 		return nil, err
 	}
 	if !j.accepted("restart") {
-		there := false
-		_, err := j.settle(ctx, j.since("set").Add(j.Patience(j.n).Call), func(ctx context.Context) (read bool, err error) {
+		there, end := false, j.since("set").Add(j.Patience(j.n).Call)
+		_, err := j.pollUntil(ctx, end, func(ctx context.Context) (read bool, err error) {
 			there, err = is(ctx)
 			return err == nil, err
 		})
@@ -61,7 +61,7 @@ func (j *job) change(ctx context.Context, set func(context.Context) error,
 	}
 	j.leave()
 	limit := j.Patience(j.n).BootMode
-	there, err := j.settle(ctx, j.since("restart").Add(limit), is) // a BMC may be silent while the firmware is at work
+	there, err := j.pollUntil(ctx, j.since("restart").Add(limit), is) // a BMC may be silent while the firmware is at work
 	if !there && err == nil {
 		err = node.Refuse(node.Conflict,
 			"the BMC accepted it and the machine was started, but the firmware had not taken it %s later: look into "+
@@ -89,7 +89,7 @@ func (j *job) offAgain(ctx context.Context) error {
 		return fmt.Errorf("turn the machine off again: %w", err)
 	}
 	limit := j.Patience(j.n).Power
-	off, err := j.settle(ctx, j.since("off again").Add(limit), j.powerIs(node.PowerOff))
+	off, err := j.pollUntil(ctx, j.since("off again").Add(limit), j.powerIs(node.PowerOff))
 	if err == nil && !off {
 		err = fmt.Errorf("the machine was not off again within %s", limit)
 	}

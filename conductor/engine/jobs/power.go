@@ -75,7 +75,7 @@ func (j *job) changePower(ctx context.Context, a plan.PowerArgs) (failed any, er
 	}
 	if !j.accepted(action) {
 		if readable(a.Target) {
-			there, err := j.settle(ctx, j.Now().Add(core.Seconds(a.GraceSeconds)), j.powerIs(want))
+			there, err := j.pollUntil(ctx, j.Now().Add(core.Seconds(a.GraceSeconds)), j.powerIs(want))
 			if _, unknown := errors.AsType[*noState](err); there || err != nil && !unknown {
 				return nil, err
 			}
@@ -115,7 +115,7 @@ func (j *job) lost(ctx context.Context, action string, want node.PowerState) boo
 // arrives waits until the machine has gone where an accepted change leads.
 func (j *job) arrives(ctx context.Context, a plan.PowerArgs, end time.Time) error {
 	want := plan.PowerAfter(a.Target)
-	there, err := j.settle(ctx, end, j.powerIs(want))
+	there, err := j.pollUntil(ctx, end, j.powerIs(want))
 	odd, unknown := errors.AsType[*noState](err)
 	switch {
 	case there || unknown && odd.becomes == want: // large machines power on for minutes, and count as on (Ironic)

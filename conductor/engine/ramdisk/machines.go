@@ -56,7 +56,7 @@ func (m *machines) fill(ctx context.Context, store core.Store) error {
 			return err
 		}
 	}
-	return m.settle(ctx, store)
+	return m.refresh(ctx, store)
 }
 
 // list reads all nodes. An unreadable node is an error: a machine that seems unknown may belong to it.
@@ -79,8 +79,8 @@ func (m *machines) list(ctx context.Context, store core.Store) error {
 	}
 }
 
-// settle reads the nodes that are in doubt, until none is.
-func (m *machines) settle(ctx context.Context, store core.Store) error {
+// refresh reads the nodes that are in doubt, until none is.
+func (m *machines) refresh(ctx context.Context, store core.Store) error {
 	for {
 		m.mu.Lock()
 		if len(m.doubted) == 0 {

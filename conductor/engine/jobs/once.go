@@ -62,9 +62,9 @@ func (j *job) since(action string) time.Time {
 // noteEvery bounds how often the row of an effect is written for its readings.
 const noteEvery = 5 * time.Second
 
-// settle reads until it is as wanted, or end has come: once at least, ever less often the longer it may take. Where the
-// last reading failed, it returns that error; no failure of a reading ends it sooner.
-func (j *job) settle(ctx context.Context, end time.Time, is func(context.Context) (bool, error)) (bool, error) {
+// pollUntil reads until it is as wanted, or end has come: once at least, ever less often the longer it may take. Where
+// the last reading failed, it returns that error; no failure of a reading ends it sooner.
+func (j *job) pollUntil(ctx context.Context, end time.Time, is func(context.Context) (bool, error)) (bool, error) {
 	most, said := max(powerPollMost, end.Sub(j.Now())/powerPollPart), time.Time{}
 	for wait := powerPollFirst; ; wait = min(2*wait, most) {
 		there, err := j.look(ctx, is)
