@@ -76,6 +76,7 @@ $(filter-out e2e,$(SUITES)): %:
 .PHONY: lint
 lint: $(LINT)
 	$(LINT) run ./...
+	$(LINT) run --build-tags "$(LEAN)" $$(grep -rlE '^//go:build no' --include=*.go cmd conductor | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 $(LINT):
 	@mkdir -p $(@D)
@@ -107,10 +108,11 @@ build: ## | 2 min | the three programs, static, into bin/
 	@$(BUILD) -o bin/ ./cmd/ferrite ./cmd/ferrite-agent ./cmd/ferrite-lab
 
 # The links make bin/core a folder like bin/ for suites.
+LEAN := nohosts noopenstack nosignals nooperate
 .PHONY: core
 core: ## | 1 min | bin/core/ferrite: the program without extras (Metal3, OpenStack, webhooks and traces, backup and setup)
 	@mkdir -p bin/core && ln -sfn ../ramdisk bin/core/ramdisk && ln -sf ../ferrite-agent bin/core/
-	@$(BUILD) -tags "nohosts noopenstack nosignals nooperate" -o bin/core/ ./cmd/ferrite
+	@$(BUILD) -tags "$(LEAN)" -o bin/core/ ./cmd/ferrite
 	@ls -l bin/core/ferrite | awk '{printf "core: ok bin/core/ferrite %.1f MB\n", $$5 / 1e6}'
 
 # The web interface needs Node.js 18 or newer and npm; everything else is built without them.

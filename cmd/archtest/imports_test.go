@@ -11,7 +11,7 @@ import (
 
 // TestImports: a room imports the rooms that its row names, all of which stand above it.
 func TestImports(t *testing.T) {
-	entered := map[string]bool{}
+	entered, used := map[string]bool{}, map[[2]string]bool{}
 	for dir, deps := range sources(t, production) {
 		r := roomOf(dir)
 		if r == nil {
@@ -23,6 +23,9 @@ func TestImports(t *testing.T) {
 			continue // it may import the same packages as tests
 		}
 		for ours := range deps {
+			if to := roomOf(ours); to != nil {
+				used[[2]string{r.path, to.path}] = true
+			}
 			if !r.allows(ours) {
 				t.Errorf("%s imports %s, but %s may import only %v: %s", dir, ours, r.path, r.may, r.why)
 			}
@@ -39,6 +42,10 @@ func TestImports(t *testing.T) {
 			at := slices.IndexFunc(rooms, func(o room) bool { return o.path == may })
 			if at >= i || at < 0 && roomOf(may) == nil {
 				t.Errorf("the row of %s names %s, which does not stand above it", r.path, may)
+			}
+			if inCore := strings.HasPrefix(r.path, "conductor/") && !strings.HasPrefix(r.path, "conductor/extras/"); inCore &&
+				!used[[2]string{r.path, may}] {
+				t.Errorf("the row of %s names %s, which it does not import: take it out of the row", r.path, may)
 			}
 		}
 	}

@@ -23,7 +23,7 @@ var rooms = []room{
 	{"conductor/outbound", nil, "outbound.go", "every call to an address that others name"},
 	{"conductor/node", list("conductor/seal, proto"), "node.go", "records and the table of states: plain data"},
 	{"conductor/plan", list("conductor/node, proto"), "decide.go", "decisions: plain data in, plain data out"},
-	{"conductor/engine", list("conductor/node, conductor/plan, conductor/seal, proto"), "core/loop.go",
+	{"conductor/engine", list("conductor/node, conductor/plan, proto"), "core/loop.go",
 		"the only writer of nodes; knows interfaces, not drivers"},
 	{"conductor/store", list("conductor/node, conductor/seal, proto"), "store.go", "records in SQL; decides nothing"},
 	{"conductor/bmc", list("conductor/node, conductor/outbound, proto"), "bmc.go", "drivers of BMCs, and consoles"},
@@ -31,14 +31,14 @@ var rooms = []room{
 		"the process: data folder, clock, certificates, limits, metrics"},
 	{"conductor/imagestore", list("conductor/node, conductor/outbound, images, proto"), "store.go",
 		"images that a site keeps, and where others are"},
-	{"conductor/agents", list("conductor/engine, conductor/node, conductor/outbound, conductor/plan, conductor/server, " +
-		"proto"), "server.go", "the agent's protocol, before the engine; logs of machines"},
+	{"conductor/agents", list("conductor/node, conductor/outbound, conductor/server, proto"), "server.go",
+		"the agent's protocol, before the engine; logs of machines"},
 	{"conductor/boot", list("conductor/engine, conductor/node, conductor/outbound, conductor/plan, images, proto, pxe"),
 		"bootpolicy/bootpolicy.go", "the only bridge from pxe to nodes"},
 	{"conductor/api", list("conductor/bmc, conductor/engine, conductor/node, conductor/outbound, conductor/plan, " +
-		"conductor/seal, conductor/server, proto"), "api.go", "Ironic's REST API and the web interface, before the engine"},
+		"conductor/server, proto"), "api.go", "Ironic's REST API and the web interface, before the engine"},
 	{"conductor/cluster", list("conductor/agents, conductor/engine, conductor/imagestore, conductor/node, " +
-		"conductor/plan, conductor/seal, conductor/server, conductor/store, images, proto"), "cluster.go",
+		"conductor/seal, conductor/server, conductor/store, proto"), "cluster.go",
 		"several conductors: leadership, forwarding, takeover"},
 
 	{"conductor/extras/hosts", list("core, proto"), "host/decide.go", "Metal3's documents, and the Kubernetes API"},
@@ -53,10 +53,11 @@ var rooms = []room{
 	{"lab", list("agent, core, extras, images, lab/network, lab/qemu, lab/redfish, proto, pxe"), "lab.go",
 		"the machine room as a library, and its suites; never shipped"},
 	{"docs", nil, "docs.go", "pages that the program prints"},
-	{"cmd/ferrite/cli", list("proto, cmd/ferrite/flaggroup, cmd/ferrite/secret"), "cli.go",
-		"the CLI is a client like any other"},
-	{"cmd", list("agent, cmd/ferrite/cli, core, docs, extras, images, lab, lab/redfish, proto, pxe"),
-		"ferrite/serve/serve.go", "wiring, and the rules of this table; no room imports it"},
+	{"cmd/ferrite/internal", nil, "flaggroup/flaggroup.go",
+		"groups of flags in help, and secrets from terminals and files"},
+	{"cmd/ferrite/cli", list("proto, cmd/ferrite/internal"), "cli.go", "the CLI is a client like any other"},
+	{"cmd", list("agent, cmd/ferrite/cli, cmd/ferrite/internal, core, docs, extras, images, " +
+		"lab, lab/redfish, proto, pxe"), "ferrite/serve/serve.go", "wiring, and the rules of this table; no room imports it"},
 }
 
 // wall stands inside rooms: the packages import none that it refuses, of ours or of others, nor any below those.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/secret"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/doctor"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/savedtree"
 	"github.com/ferrite-metal/ferrite/conductor/node"

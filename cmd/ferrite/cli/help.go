@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/flaggroup"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/flaggroup"
 )
 
 // flagUsages are the flags of a command for its help, in groups where it has any.

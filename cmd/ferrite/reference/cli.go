@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/flaggroup"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/flaggroup"
 )
 
 const generated = "<!-- Generated from the commands: go test ./cmd/ferrite -run Reference -update -->\n"

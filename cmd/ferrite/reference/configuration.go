@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/flaggroup"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/flaggroup"
 )
 
 // Configuration is the page of the settings of serve: flag, key in the file and

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/secret"
 	"github.com/ferrite-metal/ferrite/conductor/extras/operate/backup"
 	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )

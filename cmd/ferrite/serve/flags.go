@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/flaggroup"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/flaggroup"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/flaggroup"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/flaggroup"
 	"github.com/ferrite-metal/ferrite/conductor/api/audit"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/engine/events"

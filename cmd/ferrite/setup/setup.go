@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/secret"
 )
 
 const help = `Writes the configuration of a first server, makes an admin and a certificate, checks all of it, and

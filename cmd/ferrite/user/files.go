@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/crypto/bcrypt"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/secret"
 	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing/database"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/importing/translate"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/secret"
 )
 
 const ironicHelp = `Take over nodes of an Ironic: with their interfaces, ports, portgroups, volumes, traits, allocations, owners,

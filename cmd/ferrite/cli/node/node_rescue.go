@@ -15,7 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/wait"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/secret"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/secret"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/secret"
 )
 
 // login holds the caller's identity at the conductor, and the means to verify the conductor's own.
