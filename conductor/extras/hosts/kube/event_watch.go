@@ -33,9 +33,6 @@ func (s *Server) watchEvents(c *call, wants func(hostapi.Event) bool) error {
 // followEvents writes events as they come.
 func (w *watching) followEvents(ctx context.Context, first []hostapi.Event, seen int64,
 	wants func(hostapi.Event) bool) error {
-	if err := w.flush(); err != nil {
-		return err
-	}
 	quiet := time.NewTicker(bookmarkEvery)
 	defer quiet.Stop()
 	for all := first; ; {
@@ -47,9 +44,12 @@ func (w *watching) followEvents(ctx context.Context, first []hostapi.Event, seen
 			if e.Count > 1 {
 				kind = objects.Modified
 			}
-			if err := w.sendDocument(ctx, kind, &e); err != nil {
+			if err := w.writeDocument(ctx, kind, &e); err != nil {
 				return err
 			}
+		}
+		if err := w.flush(); err != nil {
+			return err
 		}
 		next, newest, more, complete := w.s.kept.Since(seen)
 		if !complete {

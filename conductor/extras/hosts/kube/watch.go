@@ -133,15 +133,8 @@ func (w *watching) from() (docs documents, from int64, err error) {
 
 // follow writes events as they come.
 func (w *watching) follow(ctx context.Context, docs documents, events *objects.Watcher) error {
-	for d, err := range docs {
-		if err == nil {
-			err = w.sendDocument(ctx, objects.Added, d)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := w.flush(); err != nil {
+	ahead, err := w.present(ctx, docs, events.Seen())
+	if err != nil {
 		return err
 	}
 	for ctx.Err() == nil {
@@ -153,7 +146,7 @@ func (w *watching) follow(ctx context.Context, docs documents, events *objects.W
 			return w.line(watchEvent{"ERROR", failureOf(w.c, err).Status})
 		case err != nil:
 			return w.mark(events.Seen()) // its time is over, or the client has gone
-		default:
+		case e.Revision > ahead[e.Key]:
 			err = w.event(e)
 		}
 		if err != nil {
@@ -161,6 +154,25 @@ func (w *watching) follow(ctx context.Context, docs documents, events *objects.W
 		}
 	}
 	return nil
+}
+
+// present writes the documents that there are, in batches of the store. A document that has changed since revision from
+// is returned with its revision: no event up to there may take the client back to an older version, or add it again.
+func (w *watching) present(ctx context.Context, docs documents, from int64) (ahead map[objects.Key]int64, err error) {
+	ahead = map[objects.Key]int64{}
+	for d, err := range docs {
+		if err == nil {
+			err = w.writeDocument(ctx, objects.Added, d)
+		}
+		if err != nil {
+			return nil, err
+		}
+		m := d.Meta()
+		if revision, err := strconv.ParseInt(m.ResourceVersion, 10, 64); err == nil && revision > from {
+			ahead[objects.Key{Kind: w.c.kind.Kind, Namespace: m.Namespace, Name: m.Name}] = revision
+		}
+	}
+	return ahead, w.flush()
 }
 
 // errQuiet is the end of a wait without events.
@@ -217,13 +229,13 @@ func (w *watching) render(kind objects.EventType, d hostapi.Document) ([]byte, e
 	return text(watchEvent{kind, w.s.shown(w.c, w.form, d)})
 }
 
-// sendDocument sends a document, unless ctx has ended: the first documents of a watch may take long.
-func (w *watching) sendDocument(ctx context.Context, kind objects.EventType, d hostapi.Document) error {
+// writeDocument writes a document without a flush, unless ctx has ended: the first documents of a watch may take long.
+func (w *watching) writeDocument(ctx context.Context, kind objects.EventType, d hostapi.Document) error {
 	text, err := w.render(kind, d)
 	if err = errors.Join(err, ctx.Err()); err != nil {
 		return err
 	}
-	return w.send(text)
+	return w.write(text)
 }
 
 // mark sends a bookmark.
@@ -256,17 +268,23 @@ func text(e watchEvent) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// send writes one event, for which the client has its time. The text is others', too.
+// send writes one event at once.
 func (w *watching) send(text []byte) error {
+	if err := w.write(text); err != nil {
+		return err
+	}
+	return w.flush()
+}
+
+// write adds an event to the answer, for which the client has its time. Other watches share the text.
+func (w *watching) write(text []byte) error {
 	// Writers in tests may lack deadlines; a server's have them.
 	if err := w.control.SetWriteDeadline(time.Now().Add(readPatience)); err != nil &&
 		!errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
-	if _, err := w.c.w.Write(text); err != nil {
-		return err
-	}
-	return w.flush()
+	_, err := w.c.w.Write(text)
+	return err
 }
 
 func (w *watching) flush() error { return w.control.Flush() }

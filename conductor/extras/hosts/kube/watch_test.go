@@ -106,6 +106,29 @@ func TestWatch(t *testing.T) {
 	s.ok(http.StatusBadRequest, "GET "+hosts+"?watch=1&timeoutSeconds=x", "")
 }
 
+// TestWatchOfChanged: a document that changes while a watch reads the first ones comes once, and never again as it was.
+func TestWatchOfChanged(t *testing.T) {
+	s := start(t)
+	const many = 64 // of 250 kB: more than a connection holds before it is read
+	for i := range many {
+		s.ok(http.StatusCreated, "POST "+hosts, fmt.Sprintf(`{"metadata":{"name":"n%02d","annotations":{"a":%q}},`+
+			`"spec":{"online":true}}`, i, strings.Repeat("x", 250_000)))
+	}
+	w := s.watch(t, "", nil)
+	s.ok(http.StatusOK, "PATCH "+hosts+"/n63"+asMerge, `{"metadata":{"labels":{"a":"b"}}}`)
+	s.ok(http.StatusOK, "PATCH "+hosts+"/n63"+asMerge, `{"metadata":{"labels":{"a":"c"}}}`)
+	w.lines.Buffer(nil, 1<<20)
+	for range many - 1 {
+		if what, _, ok := w.next(); !ok || !strings.HasPrefix(what, "ADDED n") {
+			t.Fatalf("got %q", what)
+		}
+	}
+	last := fmt.Sprint(many + 4) // the namespace has the first revisions
+	w.wants("ADDED n63 " + last)
+	s.ok(http.StatusOK, "DELETE "+hosts+"/n63", "")
+	w.wants("DELETED n63 " + fmt.Sprint(many+5))
+}
+
 // TestWatchEnds when its time is over, with a bookmark for whoever wants one.
 func TestWatchEnds(t *testing.T) {
 	s := start(t)
