@@ -103,7 +103,7 @@ func metadata(a netip.Addr) bool {
 // thisNetwork is 0.0.0.0/8 (RFC 1122, 3.2.1.3).
 var thisNetwork = netip.PrefixFrom(netip.AddrFrom4([4]byte{}), 8)
 
-// Check refuses an address that is not to be dialled, and one by which a translator reaches such a one.
+// Check refuses a blocked address, also when it is embedded in a NAT64 or 6to4 address.
 func (p *Policy) Check(a netip.Addr) error {
 	a = a.Unmap().WithZone("") // ::ffff:127.0.0.1 is 127.0.0.1
 	if p.allowed(a) {

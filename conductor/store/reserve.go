@@ -108,7 +108,7 @@ func (r *reserve) filled(err error) {
 	}
 }
 
-// transact is sqliteWriter's, in the room that there is.
+// transact runs sqliteWriter.transact. On a full disk it spends the reserve.
 func (r *reserve) transact(jobs []*writeRequest) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

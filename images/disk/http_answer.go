@@ -24,8 +24,8 @@ type rangeError struct{ error }
 // Unwrap gives the failure.
 func (e rangeError) Unwrap() error { return e.error }
 
-// forgo has no more Range requests sent, if err is about one.
-func (s *HTTPSource) forgo(err error) bool {
+// dropRanges ends Range requests, if err is about one.
+func (s *HTTPSource) dropRanges(err error) bool {
 	if s.noRange || !errors.As(err, new(rangeError)) {
 		return false
 	}
@@ -83,7 +83,7 @@ func (s *HTTPSource) get(ctx context.Context, first, last int64) (*answer, error
 		return nil, brokenError{fmt.Errorf("%w: %w", ErrSource, a.explain(err))}
 	}
 	a.body = resp.Body
-	a.anew()
+	a.restart()
 	if err := a.accept(resp); err != nil {
 		a.close()
 		return nil, err
@@ -138,7 +138,7 @@ func reason(resp *http.Response) string {
 func (a *answer) Read(p []byte) (int, error) {
 	n, err := a.body.Read(p)
 	if a.came += n; a.came >= a.least {
-		a.anew()
+		a.restart()
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = a.explain(err)
@@ -153,14 +153,14 @@ func (a *answer) pause() {
 	a.left -= time.Since(a.since)
 }
 
-// resume lets it go on.
+// resume restarts the stall's clock with its remaining time.
 func (a *answer) resume() {
 	a.since = time.Now()
 	a.watch.Reset(max(a.left, 0))
 }
 
-// anew starts it from its beginning.
-func (a *answer) anew() {
+// restart gives the stall's clock its whole time.
+func (a *answer) restart() {
 	a.came, a.left = 0, a.stall
 	a.resume()
 }
@@ -186,7 +186,7 @@ func (a *answer) close() {
 func (s *HTTPSource) retry(ctx context.Context, do func() error) error {
 	for try := 0; ; try++ {
 		err := do()
-		if s.forgo(err) {
+		if s.dropRanges(err) {
 			try--
 			continue
 		}

@@ -39,7 +39,7 @@ func (b *httpBody) Read(p []byte) (int, error) {
 		}
 		if b.answer == nil {
 			if err := b.connect(); err != nil {
-				if b.src.forgo(err) {
+				if b.src.dropRanges(err) {
 					continue
 				}
 				if err := b.failed(err); err != nil {

@@ -104,7 +104,7 @@ func (s *Observations) write(ctx context.Context, whole bool) {
 			return
 		}
 		if err := s.put(ctx, nodes); err != nil {
-			s.again(nodes)
+			s.requeue(nodes)
 			if s.db.Ready() == nil && ctx.Err() == nil { // else the leadership is over
 				s.log.Warn("what was seen of machines was not kept; tried again", "nodes", len(nodes), "err", err)
 			}
@@ -129,8 +129,8 @@ func (s *Observations) take(whole bool) (nodes []string) {
 	return nodes
 }
 
-// again has nodes written with the next that are not urgent.
-func (s *Observations) again(nodes []string) {
+// requeue puts nodes back: they are written with the next batch that is not urgent.
+func (s *Observations) requeue(nodes []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, uuid := range nodes {

@@ -138,7 +138,7 @@ func (j *job) arrives(ctx context.Context, a plan.PowerArgs, end time.Time) erro
 func (j *job) late(a plan.PowerArgs, cause error) error {
 	done := "nothing was done to the machine"
 	if at := j.effect.Accepted[string(a.Target)]; !at.IsZero() {
-		done = fmt.Sprintf("the BMC accepted it at %s, and has not shown since what became of it", at.Format("15:04:05 MST"))
+		done = fmt.Sprintf("the BMC accepted it at %s, and has not reported the result", at.Format("15:04:05 MST"))
 	} else if answerLost(cause) {
 		done = "the BMC did not answer the request, and may carry it out all the same"
 	}

@@ -9,10 +9,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Documents is the documents about the firmware of a host's machine, which have
-// its name; nil for those that there are not. They are brought up to date before
-// a host is decided on: see FirmwareSettings, FirmwareSchema, FirmwareComponents
-// and UpdatePolicy.
+// Documents is the documents about the firmware of a host's machine, which have its name. A field is nil if the document
+// does not exist. They are brought up to date before a decision about the host: see FirmwareSettings, FirmwareSchema,
+// FirmwareComponents and UpdatePolicy.
 type Documents struct {
 	Settings   *hostapi.HostFirmwareSettings
 	Schema     *hostapi.FirmwareSchema // of SchemaName; nil if Described, too
@@ -68,9 +67,8 @@ func pending(generation int64, conditions []hostapi.Condition) (changes, seen bo
 	return seen && is[hostapi.ConditionChangeDetected] == hostapi.True && is[hostapi.ConditionValid] == hostapi.True, seen
 }
 
-// changeConditions is the conditions of a document about firmware with the two it
-// has: whether something else is wanted than there is, and whether that can be had.
-// fine and wrong are the kind's reasons.
+// changeConditions returns the conditions of a document about firmware. ChangeDetected: spec and status differ. Valid:
+// the BMC accepts the spec. fine and wrong are the kind's reasons.
 func changeConditions(
 	of hostapi.ObjectMeta, all []hostapi.Condition, differs bool, problems []hostapi.Problem, fine, wrong string,
 	now time.Time,

@@ -53,7 +53,7 @@ func (s *Server) patch(c *call) error {
 	}
 }
 
-// patchable refuses forms of patches that there are not.
+// patchable refuses unsupported patch types.
 func (c *call) patchable(kind string) error {
 	if slices.Contains(patchForms(c.kind), kind) {
 		return nil

@@ -99,7 +99,7 @@ func (r *Reconciler) saveUpdates(ctx context.Context, c *hostapi.HostFirmwareCom
 // lines in the log of it.
 func (r *Reconciler) reportInvalid(k key, was, is firmware.Documents) {
 	for _, e := range firmware.Events(was, is) {
-		r.Log.Warn("what is wanted of a host's firmware cannot be had; nothing is changed", "host", k, "kind",
+		r.Log.Warn("the BMC does not support the firmware settings of a host; nothing is changed", "host", k, "kind",
 			e.Of.About().Kind, "err", e.Event.Message)
 		if r.RecordEvents != nil {
 			r.RecordEvents(e.Of, []hostapi.Event{e.Event})

@@ -147,7 +147,7 @@ func (n *Followed) look(g Goal, found statusOf) {
 	}
 	n.Line.Answered()
 	n.Line.Show(found.Status)
-	if done, err := g.There(found.Status); done || err != nil {
+	if done, err := g.Reached(found.Status); done || err != nil {
 		if done {
 			n.Line.finish(g.text(found.Status))
 			if g.Then != nil {

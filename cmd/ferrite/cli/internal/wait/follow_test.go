@@ -250,7 +250,7 @@ func TestPowerGoal(t *testing.T) {
 		{nodeapi.Status{Name: "web", Power: "power on", LastError: "the BMC refused"}, false,
 			"node web is power on: the BMC refused"},
 	} {
-		done, err := PowerGoal("power off").There(c.st)
+		done, err := PowerGoal("power off").Reached(c.st)
 		if done != c.done || (err != nil) != (c.err != "") || err != nil && !strings.HasPrefix(err.Error(), c.err) {
 			t.Errorf("%+v: %t, %v", c.st, done, err)
 		}

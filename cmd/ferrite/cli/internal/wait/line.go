@@ -14,11 +14,11 @@ type Line struct {
 	*Screen
 	node    string
 	started time.Time
-	Last    string    // the last text
-	shown   time.Time // of the last boot stage that is no news
+	Last    string    // text of the last line that was printed
+	stageAt time.Time // of the newest boot stage that was printed
 	bytes   string    // how far a step is, drawn anew each time
-	tenth   int64     // of the bytes, in the last line
-	stage   string    // of a step without bytes, in the last line
+	tenth   int64     // of the bytes, in the last line that was printed
+	stage   string    // of a step without bytes, in the last line that was printed
 	warned  []string  // the warnings that were shown
 
 	steps []string // of the activity that was seen last
@@ -28,8 +28,8 @@ type Line struct {
 // Show shows the changes in a status.
 func (l *Line) Show(st nodeapi.Status) {
 	for _, stage := range st.BootStages {
-		if stage.At.After(l.shown) {
-			l.shown = stage.At
+		if stage.At.After(l.stageAt) {
+			l.stageAt = stage.At
 			l.Say("boot: " + Join(stage.Name, stage.Detail))
 		}
 	}

@@ -40,7 +40,7 @@ func NewScreen(cmd *cobra.Command, s *client.Session) *Screen {
 func (s *Screen) Line(node string, before nodeapi.Status) *Line {
 	l := &Line{Screen: s, node: node, started: s.now()}
 	for _, stage := range before.BootStages {
-		l.shown = stage.At
+		l.stageAt = stage.At
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -54,8 +54,8 @@ func (w *Flag) Type() string { return "time" }
 
 // Goal is where a node is to end.
 type Goal struct {
-	// There says from a status whether a node is there; the error, why it will never be.
-	There func(nodeapi.Status) (done bool, err error)
+	// Reached reports whether the node is at the goal. An error means that it cannot get there.
+	Reached func(nodeapi.Status) (done bool, err error)
 	// Result describes the node at the goal. Nil: its provision state.
 	Result func(nodeapi.Status) string
 	// Then prints advice for the next step, once the node has reached the goal. Nil: nothing.
@@ -85,7 +85,7 @@ func stateText(state string) string {
 
 // ProvisionGoal is a provision state to end in.
 func ProvisionGoal(state string) Goal {
-	return Goal{There: func(st nodeapi.Status) (bool, error) {
+	return Goal{Reached: func(st nodeapi.Status) (bool, error) {
 		there, err := Wherever(st)
 		return there && st.State == state && (st.Target == "" || st.Target == state), err
 	}}
@@ -94,7 +94,7 @@ func ProvisionGoal(state string) Goal {
 // PowerGoal is a power state to end in.
 func PowerGoal(power string) Goal {
 	return Goal{
-		There: func(st nodeapi.Status) (bool, error) {
+		Reached: func(st nodeapi.Status) (bool, error) {
 			if st.TargetPower != "" || st.Activity == "power" {
 				return false, nil
 			}
