@@ -249,7 +249,7 @@ func TestDatabaseClockSet(t *testing.T) {
 }
 
 // TestCopiedFolder: a conductor with a copy of another one's data folder is refused as long as that one lives, and a
-// restart takes its name back at once.
+// restart takes its name back before that one counts as gone.
 func TestCopiedFolder(t *testing.T) {
 	address := postgrestest.URL(t)
 	first, err := store.OpenMembers(t.Context(), address, store.PostgresOptions{})
@@ -284,7 +284,13 @@ func TestCopiedFolder(t *testing.T) {
 	if err := beat(second, "other two"); !errors.Is(err, store.ErrNameTaken) {
 		t.Errorf("another folder, right after it: %v", err)
 	}
-	if err := beat(second, "folder two"); err != nil {
+	// The database gives back the lock of a connection that was cut in its own time.
+	err = beat(second, "folder two")
+	for began := time.Now(); errors.Is(err, store.ErrFolderTaken) && time.Since(began) < store.AliveFor/2; {
+		time.Sleep(10 * time.Millisecond)
+		err = beat(second, "folder two")
+	}
+	if err != nil {
 		t.Errorf("the restart: %v", err)
 	}
 }

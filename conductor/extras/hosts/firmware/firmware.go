@@ -9,9 +9,9 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// Documents is the documents about the firmware of a host's machine, which have its name. A field is nil if the document
-// does not exist. They are brought up to date before a decision about the host: see FirmwareSettings, FirmwareSchema,
-// FirmwareComponents and UpdatePolicy.
+// Documents is the documents about the firmware of a host's machine, which have its name. A field is nil if the
+// document does not exist. They are brought up to date before a decision about the host: see FirmwareSettings,
+// FirmwareSchema, FirmwareComponents and UpdatePolicy.
 type Documents struct {
 	Settings   *hostapi.HostFirmwareSettings
 	Schema     *hostapi.FirmwareSchema // of SchemaName; nil if Described, too
