@@ -30,13 +30,9 @@ func migratePostgres(ctx context.Context, db *sql.DB) (before int64, err error) 
 func migrate(
 	ctx context.Context, db *sql.DB, d goose.Dialect, embedded embed.FS, folder string, more ...*goose.Migration,
 ) (before int64, err error) {
-	files, err := fs.Sub(embedded, folder)
+	p, err := provider(db, d, embedded, folder, more...)
 	if err != nil {
-		return 0, fmt.Errorf("read the embedded migrations: %w", err)
-	}
-	p, err := goose.NewProvider(d, db, files, goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(more...))
-	if err != nil {
-		return 0, fmt.Errorf("prepare the migrations: %w", err)
+		return 0, err
 	}
 	have, known, err := p.GetVersions(ctx)
 	if err != nil {
@@ -55,4 +51,19 @@ func migrate(
 		return 0, fmt.Errorf("migrate the schema: %w", err)
 	}
 	return have, nil
+}
+
+// provider is goose's, for a folder of migrations and those in Go.
+func provider(
+	db *sql.DB, d goose.Dialect, embedded embed.FS, folder string, more ...*goose.Migration,
+) (*goose.Provider, error) {
+	files, err := fs.Sub(embedded, folder)
+	if err != nil {
+		return nil, fmt.Errorf("read the embedded migrations: %w", err)
+	}
+	p, err := goose.NewProvider(d, db, files, goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(more...))
+	if err != nil {
+		return nil, fmt.Errorf("prepare the migrations: %w", err)
+	}
+	return p, nil
 }

@@ -44,76 +44,62 @@ func TestOlderThanFirst(t *testing.T) {
 	}
 }
 
+// opened is the store of a database that had the schema of an earlier version and these rows.
+func opened(t *testing.T, driver string, version int64, rows ...string) (s *store.Database) {
+	t.Helper()
+	address := t.TempDir() + "/ferrite.db"
+	if driver == "pgx" {
+		address = postgrestest.URL(t)
+	}
+	db, err := sql.Open(driver, address)
+	if err == nil {
+		err = store.MigrateTo(t.Context(), db, driver, version)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range rows {
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if driver == "pgx" {
+		s, err = store.OpenPostgres(t.Context(), address, store.PostgresOptions{})
+	} else {
+		s, err = store.Open(t.Context(), address, store.Options{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
 // TestMigrateConsoles: enabled consoles of older records are found.
 func TestMigrateConsoles(t *testing.T) {
-	for driver, c := range map[string]struct {
-		version string
-		later   string // undoes later migrations
-		address func(t *testing.T) string
-		open    func(t *testing.T, address string) (*store.Database, error)
-	}{
-		"sqlite": {"22", "DROP TABLE images; ALTER TABLE effects DROP COLUMN accepted; DROP TABLE audit_writers; " +
-			"DROP TRIGGER audit_keeps; CREATE TRIGGER audit_keeps BEFORE DELETE ON audit BEGIN SELECT 1; END; " +
-			"DROP INDEX allocations_owner; ALTER TABLE allocations DROP COLUMN owner; " +
-			"DROP INDEX runbooks_owner; ALTER TABLE runbooks DROP COLUMN owner",
-			func(t *testing.T) string { return t.TempDir() + "/ferrite.db" },
-			func(t *testing.T, file string) (*store.Database, error) {
-				return store.Open(t.Context(), file, store.Options{})
-			}},
-		"pgx": {"10", "DROP TABLE images; DROP FUNCTION leader_epoch CASCADE; ALTER TABLE effects DROP COLUMN accepted; " +
-			"DROP TABLE audit_writers; DROP FUNCTION audit_keeps CASCADE; DROP FUNCTION audit_cut; " +
-			"ALTER TABLE allocations DROP COLUMN owner; ALTER TABLE runbooks DROP COLUMN owner",
-			func(t *testing.T) string { return postgrestest.URL(t) },
-			func(t *testing.T, url string) (*store.Database, error) {
-				return store.OpenPostgres(t.Context(), url, store.PostgresOptions{})
-			}},
-	} {
+	row := func(i int, doc string) string {
+		return fmt.Sprintf(`INSERT INTO nodes (uuid, revision, name, driver, provision_state, target_provision_state,
+			power_state, target_power_state, resource_class, conductor_group, instance_uuid, instance_name, chassis_uuid,
+			owner, lessee, fault, shard, parent_node, description_lower, machine, maintenance, retired, protected, created_at,
+			updated_at, provision_updated_at, inspection_started_at, inspection_finished_at, deadline, doc) VALUES
+			('%s', 1, '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', '', false, false, false, 0, 0, 0, 0,
+			0, 0, '%s')`, uuidN(i), strings.ReplaceAll(doc, "UUID", uuidN(i)))
+	}
+	for driver, version := range map[string]int64{"sqlite": 21, "pgx": 9} {
 		t.Run(driver, func(t *testing.T) {
-			address, on := c.address(t), true
-			within := func(do func(s *store.Database)) {
-				t.Helper()
-				s, err := c.open(t, address)
-				if err != nil {
-					t.Fatal(err)
-				}
-				do(s)
-				if err := s.Close(); err != nil {
-					t.Fatal(err)
-				}
+			s, on := opened(t, driver, version, row(0, `{"uuid":"UUID"}`), row(1, `{"uuid":"UUID","console_enabled":true}`),
+				row(2, `{"uuid":"UUID","extra":{"console_enabled":true}}`), row(3, `{"uuid":"`)), true
+			found, err := s.NodeUUIDs(t.Context(), node.Query{ConsoleEnabled: &on})
+			if err != nil || !slices.Equal(found, []string{uuidN(1)}) {
+				t.Errorf("found %v (%v), want the one whose console is enabled", found, err)
 			}
-			within(func(s *store.Database) {
-				for i := range 4 {
-					n := node.Node{UUID: uuidN(i), ConsoleEnabled: i == 1}
-					if i == 2 {
-						n.Extra = map[string]any{"console_enabled": true}
-					}
-					if _, err := s.Commit(t.Context(), node.Change{Insert: &n}); err != nil {
-						t.Fatal(err)
-					}
-				}
-			})
-			db, err := sql.Open(driver, address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, text := range []string{
-				c.later, "DROP TABLE declines", "DROP INDEX nodes_console_enabled", "ALTER TABLE nodes DROP COLUMN console_enabled",
-				"DELETE FROM goose_db_version WHERE version_id >= " + c.version,
-				`UPDATE nodes SET doc = '{"uuid":"' WHERE uuid = '` + uuidN(3) + "'",
-			} {
-				if _, err := db.ExecContext(t.Context(), text); err != nil {
-					t.Fatalf("%s: %v", text, err)
-				}
-			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
-			within(func(s *store.Database) {
-				found, err := s.NodeUUIDs(t.Context(), node.Query{ConsoleEnabled: &on})
-				if err != nil || !slices.Equal(found, []string{uuidN(1)}) {
-					t.Errorf("found %v (%v), want the one whose console is enabled", found, err)
-				}
-			})
 		})
 	}
 }
@@ -121,64 +107,16 @@ func TestMigrateConsoles(t *testing.T) {
 // TestMigrateImageNames: images of a time when a name was unique among all keep their names, and a project may have one
 // that another has.
 func TestMigrateImageNames(t *testing.T) {
-	for driver, c := range map[string]struct {
-		version, create string
-		address         func(t *testing.T) string
-		open            func(t *testing.T, address string) (*store.Database, error)
-	}{
-		"sqlite": {"28", "migrations/00023_images.sql",
-			func(t *testing.T) string { return t.TempDir() + "/ferrite.db" },
-			func(t *testing.T, file string) (*store.Database, error) {
-				return store.Open(t.Context(), file, store.Options{})
-			}},
-		"pgx": {"17", "migrations/postgres/00012_images.sql",
-			func(t *testing.T) string { return postgrestest.URL(t) },
-			func(t *testing.T, url string) (*store.Database, error) {
-				return store.OpenPostgres(t.Context(), url, store.PostgresOptions{})
-			}},
-	} {
+	row := func(i int, name, doc string) string {
+		return fmt.Sprintf("INSERT INTO images (uuid, name, digest, revision, doc) VALUES ('%s', '%s', 'd', 1, '%s')",
+			uuidN(i), name, strings.ReplaceAll(doc, "UUID", uuidN(i)))
+	}
+	for driver, version := range map[string]int64{"sqlite": 27, "pgx": 16} {
 		t.Run(driver, func(t *testing.T) {
-			address := c.address(t)
-			s, err := c.open(t, address)
-			if err == nil {
-				err = s.Close()
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			older, err := os.ReadFile(c.create)
-			if err != nil {
-				t.Fatal(err)
-			}
-			db, err := sql.Open(driver, address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			row := func(i int, name, doc string) string {
-				return fmt.Sprintf("INSERT INTO images (uuid, name, digest, revision, doc) VALUES ('%s', '%s', 'd', 1, '%s')",
-					uuidN(i), name, strings.ReplaceAll(doc, "UUID", uuidN(i)))
-			}
-			for _, text := range []string{
-				"DROP TABLE images", string(older), "DELETE FROM goose_db_version WHERE version_id >= " + c.version,
+			s := opened(t, driver, version,
 				row(1, "common", `{"uuid":"UUID","revision":1,"name":"common","digest":"d"}`),
 				row(2, "own", `{"uuid":"UUID","revision":1,"name":"own","owner":"blue","digest":"d"}`),
-				row(3, "last", `{}`), "DELETE FROM images WHERE name = 'last'",
-			} {
-				if _, err := db.ExecContext(t.Context(), text); err != nil {
-					t.Fatalf("%s: %v", text, err)
-				}
-			}
-			if err := db.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if s, err = c.open(t, address); err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				if err := s.Close(); err != nil {
-					t.Error(err)
-				}
-			}()
+				row(3, "last", `{}`), "DELETE FROM images WHERE name = 'last'")
 			for i, w := range []struct {
 				owner, name string
 				taken       bool
