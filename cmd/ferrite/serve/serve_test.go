@@ -142,7 +142,7 @@ func TestRefusesToStart(t *testing.T) {
 		},
 		"boot without a way back":    {[]string{"--boot", "--boot-interface", "lo"}, "--advertise-url"},
 		"a kernel without initramfs": {[]string{"--ramdisk-kernel", "/x"}, "go together"},
-		"no such ramdisk":            {[]string{"--ramdisk-kernel", "/nope", "--ramdisk-initrd", "/nope"}, "image build"},
+		"no such ramdisk":            {[]string{"--ramdisk-kernel", "/nope", "--ramdisk-initrd", "/nope"}, "ramdisk build"},
 		"log level":                  {[]string{"--log-level", "loud"}, "debug, info"},
 		"unknown setting in a file":  {[]string{"--config", file}, `unknown setting "hardware-type"`},
 		"a power sync without pause": {[]string{"--sync-power-state-interval", "1ms"}, "--sync-power-state-interval"},
