@@ -37,7 +37,7 @@ test: deps ## root | 15 min | all that a change must pass: lint, race, web inter
 	@start=$$SECONDS; $(MAKE) lint && $(MAKE) race && $(MAKE) ui-smoke && $(MAKE) e2e && echo "test: ok $$(( SECONDS - start )).0 s"
 
 .PHONY: check
-check: ## | 3 min | what every commit must pass: lint, unit tests, documents
+check: ## | over 5 min | what every commit must pass: lint, unit tests, documents
 	@start=$$SECONDS; $(MAKE) lint && $(MAKE) unit && echo "check: ok $$(( SECONDS - start )) s"
 
 .PHONY: unit

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/ferrite-metal/ferrite/conductor/bmc/bmctest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -78,25 +79,10 @@ func TestHostileAnswers(t *testing.T) {
 // peer answers every connection with the same bytes.
 func peer(t *testing.T, raw string) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				_, _ = http.ReadRequest(bufio.NewReader(c))
-				_, _ = c.Write([]byte(raw))
-			}()
-		}
-	}()
-	return "http://" + l.Addr().String()
+	return "http://" + bmctest.Listen(t, func(c net.Conn) {
+		_, _ = http.ReadRequest(bufio.NewReader(c))
+		_, _ = c.Write([]byte(raw))
+	}).String()
 }
 
 // TestEndlessAnswer: an answer without end is given up, and is not kept whole.
