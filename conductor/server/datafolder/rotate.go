@@ -98,7 +98,7 @@ func (r Rotation) notShared(ctx context.Context) error {
 	shared, err := store.HasCluster(ctx, r.Server.URL, store.PostgresOptions{Password: r.Server.Password})
 	if err == nil && shared {
 		err = fmt.Errorf("%s: the conductors of a cluster share its key: expected a database of a single conductor; "+
-			"see docs/operate/several-conductors.md", store.PostgresName(r.Server.URL))
+			"see docs/operate/cluster-key.md", store.PostgresName(r.Server.URL))
 	}
 	return err
 }

@@ -15,7 +15,7 @@ var update = flag.Bool("update", false, "write the figures, with the tag cluster
 // Files of the figures, and of the table that shows them.
 const (
 	figuresFile = "testdata/figures.json"
-	pageFile    = "../../../docs/operate/several-conductors.md"
+	pageFile    = "../../../docs/operate/takeover.md"
 )
 
 // figure is the time during which no conductor answered a write, in seconds, over some troubles of a kind.
@@ -29,15 +29,15 @@ type figure struct {
 type part struct{ kind, what, happens string }
 
 var table = []part{
-	{"killed", "the leader is killed (`kill -9`, power)", "its time of 6 s runs out, another one takes the nodes up"},
+	{"killed", "the leader is killed (`kill -9`, power)", "its 6-second lease expires, and another conductor takes over its nodes"},
 	{"frozen", "the leader freezes (SIGSTOP, a stuck disk)",
 		"the same; when it wakes up, the database refuses its writes, and it sends nothing to BMCs"},
-	{"moment", "the leader freezes for less than 5 s", "it goes on, and leads still or again"},
-	{"refused", "the database refuses the leader", "it stops within 5 s, another one takes over"},
+	{"moment", "the leader freezes for less than 5 s", "it continues, and still leads or leads again"},
+	{"refused", "the database refuses the leader", "it stops within 5 s, and another one takes over"},
 	{"cut", "the leader's way to the database is cut, without an answer", "the same"},
 	{"apart", "the other conductors do not reach the leader, which reaches the database",
-		"it goes on leading, and its own clients are served; the others answer 503 within this time, until it is over"},
-	{"stopped", "the leader is stopped in order, or drained", "it gives the nodes back at once"},
+		"it continues to lead and to serve its own clients; the others answer 503 within this time, until the fault ends"},
+	{"stopped", "the leader is stopped or drained", "it gives the nodes back at once"},
 	{"bystander", "another conductor, in any of these ways", "its clients go to another address"},
 	{"postgres", "PostgreSQL is stopped for 2 s", "writes wait; after 5 s no conductor leads, and `/readyz` is 503"},
 }
