@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/secret"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/siteconfig"
 	"github.com/ferrite-metal/ferrite/conductor/extras/operate/backup"
 	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )
@@ -31,6 +32,7 @@ func (b *backupFlags) add(c *cobra.Command) {
 		"`URL` of a PostgreSQL database, as of ferrite serve; also $FERRITE_DATABASE; without it, the database in --data-dir")
 	f.StringVar(&b.passwordFile, "database-password-file", os.Getenv("FERRITE_DATABASE_PASSWORD_FILE"),
 		"`file` with its password")
+	siteconfig.Add(c, "data-dir", "database", "database-password-file", "cluster-key-file")
 }
 
 // BackupCommand is `ferrite server backup`.
@@ -57,11 +59,14 @@ restored into a data folder and into PostgreSQL.`,
 			if err != nil {
 				return err
 			}
+			s.Server, s.Dir, s.Release = server, b.dir, cmd.Root().Version
+			if err := s.RefuseUsed(args[0]); err != nil {
+				return err
+			}
 			passphrase, err := b.passphrase(cmd)
 			if err != nil {
 				return err
 			}
-			s.Server, s.Dir, s.Release = server, b.dir, cmd.Root().Version
 			ctx, stop := orderly(cmd.Context()) // else a plain copy of the database stays
 			defer stop()
 			made, err := s.To(ctx, args[0], passphrase)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/siteconfig"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/server/reload"
 	"github.com/ferrite-metal/ferrite/proto/clientaddr"
@@ -160,7 +162,8 @@ type Config struct {
 // misspelt setting would have no effect.
 func read(f *pflag.FlagSet) (Config, error) {
 	k := koanf.New(".")
-	if path, _ := f.GetString("config"); path != "" {
+	path, _ := f.GetString("config")
+	if path = cmp.Or(path, os.Getenv(siteconfig.Variable)); path != "" {
 		text, err := os.ReadFile(path)
 		if err == nil {
 			err = reload.OneDocument(text)

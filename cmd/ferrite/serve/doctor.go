@@ -11,11 +11,13 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
+	"strings"
 	"time"
 
-	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/siteconfig"
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/extras/operate/doctor"
 	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
@@ -44,7 +46,9 @@ The exit status is 1 if something is bad. For one BMC in detail: ferrite bmc doc
 			return examine(cmd.Context(), config, format, cmd.OutOrStdout())
 		},
 	}
-	c.Flags().StringVar(&config, "config", "/etc/ferrite/ferrite.yaml", "YAML `file` of settings, as of ferrite serve")
+	c.Flags().StringVar(&config, "config", siteconfig.Path(),
+		"YAML `file` of settings, as of ferrite serve; also $"+siteconfig.Variable)
+	c.Flags().Lookup("config").DefValue = siteconfig.Default // help is the same with any environment
 	c.Flags().StringVarP(&format, "output", "o", "table", "table or json")
 	return c
 }
@@ -136,12 +140,26 @@ func show(all []doctor.Finding, format string, out io.Writer) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(all)
 	}
-	t := table.NewWriter()
-	t.SetStyle(table.StyleLight)
-	t.AppendHeader(table.Row{"Check", "", "Found", "What to do"})
+	names := 0
 	for _, f := range all {
-		t.AppendRow(table.Row{f.Check, f.Grade, f.Found, f.Try})
+		names = max(names, len(f.Check))
 	}
-	_, err := fmt.Fprintln(out, t.Render())
+	var b strings.Builder
+	for _, f := range all {
+		head := fmt.Sprintf("%-4s  %-*s  ", f.Grade, names, f.Check)
+		found := f.Found
+		if f.Try != "" {
+			found += "\ntry: " + f.Try
+		}
+		found = text.WrapSoft(found, doctorColumns-len(head))
+		for line := range strings.SplitSeq(found, "\n") {
+			b.WriteString(strings.TrimRight(head+line, " ") + "\n")
+			head = strings.Repeat(" ", len(head))
+		}
+	}
+	_, err := io.WriteString(out, b.String())
 	return err
 }
+
+// doctorColumns is the width of a terminal and of a mail, in which reports of cron jobs arrive.
+const doctorColumns = 80

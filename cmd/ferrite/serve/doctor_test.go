@@ -115,3 +115,24 @@ func TestDoctorBesideConductor(t *testing.T) {
 	wantSaid(t, said, map[string]string{"ports": "ok a conductor runs", "API": "ok http",
 		"data folder": "ok database and keys", "BMCs": "warn BMCs that answer: 0 of 1; not:\nsilent (http://127.0.0.1:1)"})
 }
+
+// TestDoctorTable: the report fits 80 columns on a pipe; further lines of a check stand below its first.
+func TestDoctorTable(t *testing.T) {
+	var out bytes.Buffer
+	err := show([]doctor.Finding{{Check: "clock", Grade: doctor.GradeGood, Found: "the clock says 12:00"},
+		{Check: "data folder", Grade: doctor.GradeBad, Found: strings.Repeat("found ", 20), Try: strings.Repeat("try ", 20)}},
+		"table", &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if lines[0] != "ok    clock        the clock says 12:00" || len(lines) != 5 ||
+		!strings.HasPrefix(lines[3], "                   try: try") {
+		t.Errorf("it says\n%s", out.String())
+	}
+	for _, line := range lines {
+		if len(line) > doctorColumns {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
+	}
+}

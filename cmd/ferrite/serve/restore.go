@@ -4,6 +4,7 @@ package serve
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,9 @@ but does nothing to any machine, and boots none, until "ferrite server resume" h
 			t := backup.Target{Dir: b.dir, Server: server, Now: time.Now}
 			if err := t.RefuseUsed(); err != nil {
 				return err
+			}
+			if _, err := os.Stat(args[0]); err != nil {
+				return fmt.Errorf("file of the backup: %w", err)
 			}
 			passphrase, err := b.passphrase(cmd)
 			if err != nil {

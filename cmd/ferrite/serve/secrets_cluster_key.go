@@ -1,13 +1,13 @@
 package serve
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/siteconfig"
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
 	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 	"github.com/ferrite-metal/ferrite/conductor/store"
@@ -26,7 +26,7 @@ them, or none. No conductor may run. Start all of them with the new file then: w
 			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 			server, err := datafolder.ReadServer(url, passwordFile)
 			if err == nil && server.URL == "" {
-				err = errors.New("--database: expected the URL of the cluster's database, found none")
+				err = siteconfig.NotNamed(cmd, "database of the cluster", "database")
 			}
 			if err != nil {
 				return err
@@ -58,5 +58,6 @@ them, or none. No conductor may run. Start all of them with the new file then: w
 		"`file` with its password")
 	f.StringVar(&last, "cluster-key-file", os.Getenv("FERRITE_CLUSTER_KEY_FILE"), "`file` of the key so far")
 	f.StringVar(&next, "new-cluster-key-file", "", "`file` of the new key")
+	siteconfig.Add(c, "database", "database-password-file", "cluster-key-file")
 	return c
 }

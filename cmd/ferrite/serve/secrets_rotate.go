@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/siteconfig"
 	"github.com/ferrite-metal/ferrite/conductor/seal/keys"
 	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )
@@ -55,6 +56,7 @@ Older backups open with the key that was saved beside them.`,
 		"`URL` of a PostgreSQL database, as of ferrite serve")
 	rotate.Flags().StringVar(&passwordFile, "database-password-file", os.Getenv("FERRITE_DATABASE_PASSWORD_FILE"),
 		"`file` with its password")
+	siteconfig.Add(rotate, "data-dir", "database", "database-password-file")
 	c.AddCommand(rotate, clusterKeyCommand())
 	return c
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/siteconfig"
 	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )
 
@@ -54,6 +55,7 @@ the exit status is 1.`,
 		"`URL` of a PostgreSQL database, as of ferrite serve")
 	check.Flags().StringVar(&passwordFile, "database-password-file", os.Getenv("FERRITE_DATABASE_PASSWORD_FILE"),
 		"`file` with its password")
+	siteconfig.Add(check, "data-dir", "database", "database-password-file")
 	return check
 }
 

@@ -13,20 +13,24 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/secret"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/siteconfig"
 	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 )
+
+// The flags of the files, which are also keys of the configuration file.
+const usersKey, htpasswdKey = "users-file", "htpasswd-file"
 
 // files is where they are.
 type files struct{ users, htpasswd string }
 
-// readUsers reads the users; a file that is not there yet has none.
-func (f *files) readUsers() (auth.Users, error) {
+// readUsers reads the users.
+func (f *files) readUsers(cmd *cobra.Command) (auth.Users, error) {
 	if f.users == "" {
-		return auth.Users{}, errors.New("the file of users is missing: set --users-file or FERRITE_USERS_FILE")
+		return auth.Users{}, siteconfig.NotNamed(cmd, "file of users", usersKey)
 	}
 	raw, err := os.ReadFile(f.users)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return auth.Users{}, err
+	if err != nil {
+		return auth.Users{}, fmt.Errorf("file of users: %w", err)
 	}
 	u, err := auth.ParseUsers(raw)
 	if err != nil {
@@ -40,7 +44,7 @@ func (f *files) complete(cmd *cobra.Command, args []string, _ string) ([]string,
 	if len(args) > 0 || cmd.Name() == "list" {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	u, err := f.readUsers()
+	u, err := f.readUsers(cmd)
 	if err != nil { // a shell has no place for it
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -51,10 +55,15 @@ func (f *files) complete(cmd *cobra.Command, args []string, _ string) ([]string,
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// edit changes the users, unless the result is invalid.
-func (f *files) edit(change func(*auth.Users) error) error {
-	u, err := f.readUsers()
-	if err != nil {
+// noUser is the error of a command for a user that the file does not have.
+func (f *files) noUser(name string) error {
+	return fmt.Errorf("there is no user %s in %s: add the user with: ferrite user set %s --role ROLE", name, f.users, name)
+}
+
+// edit changes the users, unless the result is invalid. A file that is missing has none.
+func (f *files) edit(cmd *cobra.Command, change func(*auth.Users) error) error {
+	u, err := f.readUsers(cmd)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	if err := change(&u); err != nil {
@@ -68,6 +77,36 @@ func (f *files) edit(change func(*auth.Users) error) error {
 		return err
 	}
 	return replace(f.users, raw)
+}
+
+// checkPassword refuses a password that could not be written, before it is asked for; role reports whether the user has
+// one, or needs none.
+func (f *files) checkPassword(cmd *cobra.Command, name string) (role bool, err error) {
+	if f.htpasswd == "" {
+		return false, siteconfig.NotNamed(cmd, "file of passwords", htpasswdKey)
+	}
+	if err := checkName(name); err != nil {
+		return false, err
+	}
+	if _, err := os.ReadFile(f.htpasswd); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("file of passwords: %w", err)
+	}
+	if f.users == "" {
+		return true, nil
+	}
+	u, err := f.readUsers(cmd)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return u.Find(name) >= 0, err
+}
+
+// checkName refuses names that a line of an htpasswd file cannot hold.
+func checkName(name string) error {
+	if name == "" || strings.ContainsAny(name, ":\r\n") {
+		return fmt.Errorf("user %q: a name is not empty and holds no colon and no line break", name)
+	}
+	return nil
 }
 
 // setPassword writes a user's line of the htpasswd file, or takes it out when
@@ -87,8 +126,8 @@ func (f *files) setPassword(name, password string) (was bool, err error) {
 // WithPassword is the text of an htpasswd file with another password of one user, or without the user when password is
 // empty; was reports whether there was one.
 func WithPassword(htpasswd []byte, name, password string) (text []byte, was bool, err error) {
-	if name == "" || strings.ContainsAny(name, ":\r\n") {
-		return nil, false, fmt.Errorf("user %q: a name is not empty and holds no colon and no line break", name)
+	if err := checkName(name); err != nil {
+		return nil, false, err
 	}
 	var lines []string
 	for line := range strings.Lines(string(htpasswd)) {

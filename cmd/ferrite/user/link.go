@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/siteconfig"
 	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -26,7 +27,12 @@ func link(f *files) *cobra.Command {
 		Long: "Makes a link to the web interface that logs its user in once, and prints it. The file keeps only a\n" +
 			"hash of it. A link ends when it is used, after --expires, and when the conductor is restarted.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			page, err := interfaceAt(cmp.Or(base, os.Getenv("FERRITE_URL"), "http://127.0.0.1:6385"))
+			path, _ := cmd.Flags().GetString("config")
+			own, _, err := siteconfig.API(path)
+			if err != nil && base == "" {
+				return err
+			}
+			page, err := interfaceAt(cmp.Or(base, os.Getenv("FERRITE_URL"), own, "http://127.0.0.1:6385"))
 			if err != nil {
 				return err
 			}
@@ -35,10 +41,10 @@ func link(f *files) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("--expires: %w", err)
 			}
-			err = f.edit(func(u *auth.Users) error {
+			err = f.edit(cmd, func(u *auth.Users) error {
 				i := u.Find(args[0])
 				if i < 0 {
-					return fmt.Errorf("there is no user %s in %s: add the user with: ferrite user set", args[0], f.users)
+					return f.noUser(args[0])
 				}
 				for j := range u.Users {
 					u.Users[j].Links = holding(u.Users[j].Links, now)
@@ -53,8 +59,8 @@ func link(f *files) *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&base, "url", "", "`URL` of the conductor in the link; $FERRITE_URL, or http://127.0.0.1:6385, "+
-		"when left out")
+	c.Flags().StringVar(&base, "url", "", "`URL` of the conductor in the link; $FERRITE_URL, the configuration's, "+
+		"or http://127.0.0.1:6385, when left out")
 	c.Flags().DurationVar(&lasts, "expires", defaultLinkTime, "validity of the link, at most "+auth.MaxLinkTime.String())
 	return c
 }

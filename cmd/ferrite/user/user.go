@@ -7,6 +7,7 @@ package user
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/siteconfig"
 	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 )
 
@@ -27,6 +29,8 @@ func Command() *cobra.Command {
   --users-file     roles, projects and hashes of tokens
   --htpasswd-file  passwords, as bcrypt; "htpasswd -B" writes the same
 
+Without these flags, the files are those of the configuration file of this host's conductor.
+
 A reader sees everything except secrets. An operator also commands machines and edits their
 records. An admin also enrolls and deletes them. With --project, a user sees only nodes whose
 owner or lessee is that project, their parts, and the project's allocations.
@@ -37,14 +41,15 @@ owner or lessee is that project, their parts, and the project's allocations.
   ferrite user link alice`,
 	}
 	var f files
-	c.PersistentFlags().StringVar(&f.users, "users-file", os.Getenv("FERRITE_USERS_FILE"),
+	c.PersistentFlags().StringVar(&f.users, usersKey, os.Getenv("FERRITE_USERS_FILE"),
 		"`file` of users, also $FERRITE_USERS_FILE")
-	c.PersistentFlags().StringVar(&f.htpasswd, "htpasswd-file", os.Getenv("FERRITE_HTPASSWD_FILE"),
+	c.PersistentFlags().StringVar(&f.htpasswd, htpasswdKey, os.Getenv("FERRITE_HTPASSWD_FILE"),
 		"`file` of passwords, also $FERRITE_HTPASSWD_FILE")
 	c.AddCommand(list(&f), set(&f), password(&f), token(&f), link(&f), remove(&f))
 	for _, below := range c.Commands() {
 		below.ValidArgsFunction = f.complete
 	}
+	siteconfig.Add(c, usersKey, htpasswdKey)
 	return c
 }
 
@@ -52,7 +57,10 @@ func list(f *files) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List users and the labels of their tokens", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			u, err := f.readUsers()
+			u, err := f.readUsers(cmd)
+			if errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("%w; make it with: ferrite user set NAME --role admin", err)
+			}
 			if err != nil {
 				return err
 			}
@@ -83,7 +91,7 @@ func set(f *files) *cobra.Command {
 		Long: "Adds a user, or changes the role of an existing one. The project of an existing user stays, " +
 			"unless\n--project names another. --project \"\" removes the project: the user then sees all nodes.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.edit(func(u *auth.Users) error {
+			return f.edit(cmd, func(u *auth.Users) error {
 				i := u.Find(args[0])
 				if i < 0 {
 					i = len(u.Users)
@@ -125,10 +133,10 @@ func token(f *files) *cobra.Command {
 				expires = &at
 			}
 			secret, kept := auth.NewToken(label, expires)
-			err := f.edit(func(u *auth.Users) error {
+			err := f.edit(cmd, func(u *auth.Users) error {
 				i := u.Find(args[0])
 				if i < 0 {
-					return fmt.Errorf("there is no user %s in %s: add the user with: ferrite user set", args[0], f.users)
+					return f.noUser(args[0])
 				}
 				u.Users[i].Tokens = append(without(u.Users[i].Tokens, label), kept)
 				return nil
@@ -159,7 +167,7 @@ func remove(f *files) *cobra.Command {
 	c := &cobra.Command{
 		Use: "delete NAME [--token LABEL]", Short: "Remove a user with password and tokens, or one token of the user",
 		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			gone := false
 			if f.htpasswd != "" && label == "" {
 				var err error
@@ -170,13 +178,13 @@ func remove(f *files) *cobra.Command {
 			if f.users == "" && gone {
 				return nil
 			}
-			return f.edit(func(u *auth.Users) error {
+			return f.edit(cmd, func(u *auth.Users) error {
 				i := u.Find(args[0])
 				switch {
 				case i < 0 && gone:
 					return nil
 				case i < 0:
-					return fmt.Errorf("there is no user %s", args[0])
+					return fmt.Errorf("there is no user %s in %s", args[0], f.users)
 				case label == "":
 					u.Users = append(u.Users[:i], u.Users[i+1:]...)
 					return nil
@@ -201,18 +209,15 @@ func password(f *files) *cobra.Command {
 		Long: "Sets a password in the htpasswd file. The password is asked for, or is the first line of a file\n" +
 			"(- is standard input).",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			role, err := f.checkPassword(cmd, args[0])
+			if err != nil {
+				return err
+			}
 			secret, err := readPassword(cmd, file)
 			if err != nil {
 				return err
 			}
-			if f.htpasswd == "" {
-				return errors.New("the file of passwords is missing: set --htpasswd-file or FERRITE_HTPASSWD_FILE")
-			}
-			if _, err = f.setPassword(args[0], secret); err != nil || f.users == "" {
-				return err
-			}
-			u, err := f.readUsers()
-			if err == nil && u.Find(args[0]) < 0 {
+			if _, err = f.setPassword(args[0], secret); err == nil && !role {
 				fmt.Fprintf(cmd.ErrOrStderr(),
 					"note: %s has no role in %s, and cannot log in without one; add it with: ferrite user set %s --role ROLE\n",
 					args[0], f.users, args[0])

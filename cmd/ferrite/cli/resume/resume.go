@@ -14,6 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/caution"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/siteconfig"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -30,12 +31,16 @@ func Command(s *client.Session) *cobra.Command {
 		dry, all bool
 		abandon  []string
 		yes      caution.Yes
+		config   string
 	)
 	c := &cobra.Command{
 		Use: "resume", Short: "Let a conductor that was restored from a backup act on machines again", Long: help,
 		Example: "  ferrite server resume --dry-run\n  ferrite server resume --abandon web-1 --abandon web-2\n" +
 			"  ferrite server resume --abandon-all --yes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.OpenHost(cmd, config); err != nil {
+				return err
+			}
 			hold, raw, err := read(cmd, s)
 			if err != nil {
 				return err
@@ -71,6 +76,7 @@ func Command(s *client.Session) *cobra.Command {
 	c.Flags().BoolVar(&all, "abandon-all", false, "abandon every node that would go on with something")
 	c.MarkFlagsMutuallyExclusive("abandon", "abandon-all")
 	yes.Add(c)
+	siteconfig.AddFlag(c, &config)
 	return c
 }
 

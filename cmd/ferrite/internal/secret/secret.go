@@ -5,6 +5,7 @@ package secret
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,10 +15,18 @@ import (
 	"golang.org/x/term"
 )
 
-// FirstLine reads the first line of a file, or of in for "-". flag names the source of the path in errors. An empty
-// line is an error.
+// FirstLine reads the first line of a file, or of in for "-"; a terminal is asked, and does not show it. flag names the
+// source of the path in errors. An empty line is an error.
 func FirstLine(in io.Reader, flag, path string) (string, error) {
-	if path != "-" {
+	if f, ok := in.(*os.File); ok && path == "-" && term.IsTerminal(int(f.Fd())) {
+		fmt.Fprintf(os.Stderr, "%s: ", flag)
+		raw, err := term.ReadPassword(int(f.Fd()))
+		fmt.Fprintln(os.Stderr)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", flag, err)
+		}
+		in = bytes.NewReader(raw)
+	} else if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", flag, err)

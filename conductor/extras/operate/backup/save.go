@@ -45,8 +45,8 @@ func (s Source) To(ctx context.Context, file, passphrase string) (made Made, err
 		return made, fmt.Errorf("the passphrase has %d characters, expected %d or more: nothing was saved", len(passphrase),
 			format.LeastPassphrase)
 	}
-	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-		return made, errors.Join(fmt.Errorf("%s is there already: name a new file", file), err)
+	if err := s.RefuseUsed(file); err != nil {
+		return made, err
 	}
 	tmp, err := os.MkdirTemp(filepath.Dir(file), ".ferrite-backup-") // mode 0700
 	if err != nil {
@@ -73,12 +73,20 @@ func (s Source) To(ctx context.Context, file, passphrase string) (made Made, err
 	return made, os.Rename(whole, file)
 }
 
-// copyFolder copies the database of the data folder, and returns its keys.
-func (s Source) copyFolder(ctx context.Context, to string) (map[string][]byte, error) {
-	if !s.folder().Has(datafolder.DatabaseFile) {
-		return nil, fmt.Errorf("--data-dir %s: there is no SQLite database in it: name the folder that ferrite serve is "+
+// RefuseUsed refuses a file that is there already, and a source without a database.
+func (s Source) RefuseUsed(file string) error {
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return errors.Join(fmt.Errorf("%s is there already: name a new file", file), err)
+	}
+	if s.Server.URL == "" && !s.folder().Has(datafolder.DatabaseFile) {
+		return fmt.Errorf("--data-dir %s: there is no SQLite database in it: name the folder that ferrite serve is "+
 			"given, or the URL of a database on PostgreSQL by --database", s.Dir)
 	}
+	return nil
+}
+
+// copyFolder copies the database of the data folder, and returns its keys.
+func (s Source) copyFolder(ctx context.Context, to string) (map[string][]byte, error) {
 	if _, err := os.Stat(s.folder().Path(datafolder.NewFile)); err == nil {
 		return nil, fmt.Errorf("--data-dir %s: the first start of its conductor was cut off: start the conductor once", s.Dir)
 	}

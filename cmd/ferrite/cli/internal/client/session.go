@@ -3,10 +3,12 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/siteconfig"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -78,6 +81,20 @@ func (s *Session) Open(stdin io.Reader) error {
 	}
 	c, err := newClient(s.Url, s.Release, s.Timeout, &s.Login)
 	s.Client = c
+	return err
+}
+
+// OpenHost has the session ask the conductor of a configuration file, unless a flag or FERRITE_URL names another.
+func (s *Session) OpenHost(cmd *cobra.Command, config string) error {
+	if cmd.Flags().Changed("url") || os.Getenv("FERRITE_URL") != "" {
+		return nil
+	}
+	url, certificate, err := siteconfig.API(config)
+	if err != nil {
+		return fmt.Errorf("%w\n  to name the conductor: --url or FERRITE_URL", err)
+	}
+	s.Url, s.Login.caFile = cmp.Or(url, s.Url), cmp.Or(s.Login.caFile, certificate)
+	s.Client, err = newClient(s.Url, s.Release, s.Timeout, &s.Login)
 	return err
 }
 
