@@ -123,6 +123,8 @@ A template is text with paths in braces, as kubectl has it: {.name}, {[*].uuid},
   ferrite node list --long -o jsonpath='{range [*]}{.name} {.provision_state}{"\n"}{end}'
   ferrite node list --long -o jsonpath='{[?@.power_state=="power on"].name}'
 
+A path to one field that is not there is an error; a range, a wildcard or a filter may find none.
+
 Commands that change something print a sentence about it. With json, yaml, name and jsonpath,
 sentences and progress go to standard error. Colours are for terminals; NO_COLOR=1 switches
 them off. Times of tables are those of this computer's zone (TZ).`

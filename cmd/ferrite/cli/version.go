@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -27,8 +28,9 @@ func versionCommand(s *client.Session) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := versions{Release: s.Release, ClientMax: nodeapi.Version(nodeapi.MaxMinor), URL: s.Client.Base}
 			var d nodeapi.Discovery
-			if err := s.Client.Do(cmd.Context(), "GET", "/", nil, &d); err != nil {
-				v.ServerProblem = err.Error() // our own version is worth knowing without a server
+			problem := s.Client.Do(cmd.Context(), "GET", "/", nil, &d)
+			if problem != nil { // our own version is worth knowing without a server
+				v.ServerProblem = s.Older(problem, "has no Bare Metal API").Error()
 			}
 			v.ServerMin, v.ServerMax = d.DefaultVersion.MinVersion, d.DefaultVersion.Version
 			t := output.NewTable()
@@ -40,7 +42,12 @@ func versionCommand(s *client.Session) *cobra.Command {
 			} else {
 				t.Row("conductor speaks", fmt.Sprintf("%s to %s", v.ServerMin, v.ServerMax))
 			}
-			return output.PrintAny(s, cmd.OutOrStdout(), v, t)
+			err := output.PrintAny(s, cmd.OutOrStdout(), v, t)
+			if client.NotFound(problem) {
+				return errors.Join(err, fmt.Errorf("no conductor answers at %s: %w\n  is --url or FERRITE_URL right?",
+					s.Client.Base, problem))
+			}
+			return err
 		},
 	}
 }

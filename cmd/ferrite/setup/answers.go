@@ -118,7 +118,7 @@ func loopback(hostPort string) bool {
 func addressOf(name string) (netip.Prefix, error) {
 	i, err := net.InterfaceByName(name)
 	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("--interface %s: %w; this host has %s", name, err, strings.Join(interfaces(), ", "))
+		return netip.Prefix{}, fmt.Errorf("--interface %s: %w; this host has %s", name, err, interfaces())
 	}
 	addrs, err := i.Addrs()
 	if err != nil {
@@ -132,12 +132,13 @@ func addressOf(name string) (netip.Prefix, error) {
 	return netip.Prefix{}, fmt.Errorf("--interface %s has no IPv4 address: give it one of the machines' network", name)
 }
 
-// interfaces are the interfaces that machines could boot from, each with its address.
-func interfaces() (names []string) {
+// interfaces are the interfaces that machines could boot from, each with its address, in words.
+func interfaces() string {
 	all, err := net.Interfaces()
 	if err != nil {
-		return nil // the names only help
+		return "interfaces that cannot be listed: " + err.Error()
 	}
+	var names []string
 	for _, i := range all {
 		if i.Flags&net.FlagLoopback != 0 {
 			continue
@@ -146,5 +147,8 @@ func interfaces() (names []string) {
 			names = append(names, i.Name+" ("+p.String()+")")
 		}
 	}
-	return names
+	if len(names) == 0 {
+		return "none with an IPv4 address but lo"
+	}
+	return strings.Join(names, ", ")
 }

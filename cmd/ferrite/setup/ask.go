@@ -30,7 +30,7 @@ func (q questions) ask(a *answers) error {
 	}{
 		{"interface", func() (string, string) {
 			return "Interface that machines boot from, empty for no boot service; this host has " +
-				strings.Join(interfaces(), ", "), ""
+				interfaces(), ""
 		}, &a.Interface, nil},
 		{"api-address", func() (string, string) {
 			return "Address and port of the API", a.defaultAddress()

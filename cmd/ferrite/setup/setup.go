@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/secret"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/siteconfig"
 )
 
 const help = `Writes the configuration of a first server, makes an admin and a certificate, checks all of it, and
@@ -130,13 +131,13 @@ func (o *options) path(name string) string { return filepath.Join(o.configDir, n
 // report names the user to log in as, and the next steps.
 func (o *options) report(out io.Writer, service string) error {
 	if o.generated {
-		fmt.Fprintf(out, "setup: user %s, password %s (shown this once; change it with: ferrite user password %s)\n", o.Admin,
-			o.password, o.Admin)
+		fmt.Fprintf(out, "setup: user %s, password %s (shown this once; change it with: ferrite user password %s%s)\n",
+			o.Admin, o.password, o.Admin, o.configFlag())
 	}
 	fmt.Fprintf(out, "setup: %s\n", service)
 	if o.Interface != "" && o.Kernel == "" {
 		fmt.Fprintf(out, "setup: machines need a ramdisk: ferrite ramdisk build --profile metal --out %s, "+
-			"then setup --overwrite\n", filepath.Dir(ramdiskKernel))
+			"then setup again with --overwrite\n", filepath.Dir(ramdiskKernel))
 	}
 	scheme, authority := "http", ""
 	if o.tls() {
@@ -149,7 +150,16 @@ func (o *options) report(out io.Writer, service string) error {
 	if a, err := netip.ParseAddrPort(at); err == nil && a.Addr().IsUnspecified() {
 		at = fmt.Sprintf("127.0.0.1:%d", a.Port())
 	}
-	_, err := fmt.Fprintf(out, "setup: log in with: export FERRITE_URL=%s://%s%s FERRITE_USER=%s FERRITE_PASSWORD=...\n",
+	_, err := fmt.Fprintf(out, "setup: log in with: export FERRITE_URL=%s://%s%s FERRITE_USER=%s\n"+
+		"setup: and its password: read -rsp 'Password: ' FERRITE_PASSWORD && export FERRITE_PASSWORD\n",
 		scheme, at, authority, o.Admin)
 	return err
+}
+
+// configFlag is the flag with which other commands find the configuration, unless they do without it.
+func (o *options) configFlag() string {
+	if path := o.path(configFile); path != siteconfig.Path() {
+		return " --config " + path
+	}
+	return ""
 }

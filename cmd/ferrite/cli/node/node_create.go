@@ -27,7 +27,7 @@ func nodeCreate(s *client.Session) *cobra.Command {
 itself is not touched. The next command is "ferrite node manage".`,
 		Example: `  ferrite node create --driver redfish --name m1 --port 52:54:00:12:34:56 \
       --driver-info redfish_address=https://10.0.0.9 \
-      --driver-info redfish_username=admin --driver-info redfish_password=secret`,
+      --driver-info redfish_username=admin --driver-info-file redfish_password=bmc-password`,
 	}
 	flags := addFields(cmd, "POST")
 	cmd.Flags().StringArrayVar(&macs, "port", nil, "MAC of a network interface that it boots from; repeat it")

@@ -31,6 +31,9 @@ func addFields(cmd *cobra.Command, method string) noun.Flags {
 		{Name: "retired", Only: "PATCH", Value: false,
 			Help: "never make it available again; --retired=false allows it"},
 	}
+	all = append(all, noun.Field{Name: "driver_info", Flag: "driver-info-file", Kind: noun.Secrets,
+		Help: "`KEY=FILE` of driver_info, for passwords: the value is the first line of the file; - is standard input, " +
+			"which a terminal does not show; repeat it"})
 	for _, of := range nodeapi.NodeFields() {
 		f := noun.Field{Name: of.Name, Flag: of.FlagName(), Help: of.Flag}
 		switch {
@@ -54,7 +57,7 @@ func nodeSet(s *client.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "set NODE... [--FIELD VALUE]...",
 		Short:   "Change the record of a machine",
-		Example: "  ferrite node set m1 --property cpu_arch=x86_64 --driver-info redfish_password=new",
+		Example: "  ferrite node set m1 --property cpu_arch=x86_64 --driver-info-file redfish_password=FILE",
 	}
 	caution.Care{Force: caution.OfMachine}.Add(s, cmd)
 	flags := addFields(cmd, "PATCH")

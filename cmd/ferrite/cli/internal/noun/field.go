@@ -10,9 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/flags"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/secret"
 )
 
 // Field is a field of a record with a flag.
@@ -119,6 +121,33 @@ func (f Field) pairs(cmd *cobra.Command, value func(string) any) read {
 	return func(_ *cobra.Command, _ *client.Session, g *Given) (err error) {
 		g.Objects[f.Name], err = output.Pairs(f.flag(), *args, value)
 		return err
+	}
+}
+
+// Secrets is KEY=FILE, repeated: a value is the first line of its file, since a command line is everybody's to see.
+func Secrets(cmd *cobra.Command, f Field) read {
+	args := cmd.Flags().StringArray(f.flag(), nil, f.Help)
+	return func(cmd *cobra.Command, _ *client.Session, g *Given) error {
+		for _, a := range *args {
+			key, path, ok := strings.Cut(a, "=")
+			if !ok || key == "" || path == "" {
+				return exit.Usage(fmt.Errorf("--%s %q: expected KEY=FILE", f.flag(), a))
+			}
+			object := g.Objects[f.Name]
+			if _, twice := object[key]; twice {
+				return exit.Usage(fmt.Errorf("--%s: %s is given twice: leave one out", f.flag(), key))
+			}
+			text, err := secret.FirstLine(cmd.InOrStdin(), "--"+f.flag()+" "+key, path)
+			if err != nil {
+				return err
+			}
+			if object == nil {
+				object = map[string]any{}
+				g.Objects[f.Name] = object
+			}
+			object[key] = text
+		}
+		return nil
 	}
 }
 

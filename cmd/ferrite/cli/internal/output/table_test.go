@@ -98,7 +98,7 @@ func TestTemplate(t *testing.T) {
 		`{range [*]}{.name}={.size}{"\n"}{end}`: "a=1\nb\\x1b=2\n",
 		`{$[?@.size==2].name}`:                  "b\\x1b\n",
 		`{[0].extra}`:                           "{\"rack\":\"7\"}\n",
-		`{[0].nothing}`:                         "\n",
+		`{[*].nothing}`:                         "\n",
 		`{range [*]}{.name}{range .extra[*]}!{end}{end}`: "a!b\\x1b\n",
 	} {
 		var got stringWriter
@@ -106,7 +106,8 @@ func TestTemplate(t *testing.T) {
 			t.Errorf("%s: %q, want %q (%v)", template, got, want, err)
 		}
 	}
-	for _, bad := range []string{`{.name`, `{range [*]}x`, `x{end}`, `{[}`, `{"x}`, `{range [*]}{range .x}{end}`} {
+	for _, bad := range []string{`{.name`, `{range [*]}x`, `x{end}`, `{[}`, `{"x}`, `{range [*]}{range .x}{end}`,
+		`{[0].nothing}`, `{.name}`} {
 		var got stringWriter
 		if err := printTemplate(&got, bad, reply); err == nil {
 			t.Errorf("%s: no error, and %q", bad, got)

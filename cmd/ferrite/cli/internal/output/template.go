@@ -26,6 +26,9 @@ func printTemplate(w io.Writer, template string, reply json.RawMessage) error {
 	}
 	var b strings.Builder
 	for _, p := range pieces {
+		if p.misses(v) {
+			return fmt.Errorf("-o jsonpath=%s: the answer has no %s; to see all of it: -o json", template, p.path)
+		}
 		p.write(&b, v)
 	}
 	text := Visible(b.String())
@@ -41,6 +44,12 @@ type piece struct {
 	text string
 	path *jsonpath.Path
 	each []piece // of a range
+}
+
+// misses reports whether a path to one place, outside a range, finds none there: the name is misspelt, or the answer is
+// a list. A range, a wildcard and a filter may find nothing.
+func (p piece) misses(v any) bool {
+	return p.path != nil && p.each == nil && p.path.Query().Singular() != nil && len(p.path.Select(v)) == 0
 }
 
 func (p piece) write(b *strings.Builder, v any) {

@@ -127,6 +127,9 @@ func Follow(ctx context.Context, s *client.Session, g Goal, nodes []*Followed,
 		}
 		_ = Pause(ctx, poll) // the next look sees its end
 	}
+	if len(nodes) > 1 {
+		nodes[0].Line.print(summary(nodes))
+	}
 	return Each(namesOf(nodes), func(name string) error {
 		for _, n := range nodes {
 			if n.Name == name && n.refused {

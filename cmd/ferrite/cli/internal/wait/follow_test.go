@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -224,9 +225,24 @@ func TestFollowMany(t *testing.T) {
 	if done := strings.Count(screen, " is active\n"); done != len(names) || len(c.asked) != len(names) {
 		t.Errorf("%d of %d are active, %d were asked", done, len(names), len(c.asked))
 	}
+	if !strings.HasSuffix(screen, "\n500 done\n") {
+		t.Errorf("there is no summary:\n%s", screen[len(screen)-100:])
+	}
 	// A connection is idle a moment after its answer was read: a call in that moment opens another.
 	if len(c.conns) > 4*atATime || c.requests > len(names)+50 {
 		t.Errorf("%d connections and %d requests for %d nodes", len(c.conns), c.requests, len(names))
+	}
+}
+
+// TestSummary: each way in which a wait ends counts once, and nodes that are not done are named.
+func TestSummary(t *testing.T) {
+	held := &LandedError{nodeapi.Status{State: "deploy hold"}}
+	got := summary([]*Followed{{Name: "a"}, {Name: "b"}, {Name: "g200", refused: true, err: errors.New("locked")},
+		{Name: "g7", err: &LandedError{nodeapi.Status{State: "clean failed"}}}, {Name: "g8", err: held},
+		{Name: "g9", err: exit.Is(exit.TimedOut, errors.New("late"))},
+		{Name: "g10", refused: true, err: exit.Is(exit.Interrupted, errors.New("Ctrl-C"))}})
+	if want := "2 done, 1 refused: g200, 1 failed: g7, 1 held: g8, 2 not finished: g9 g10"; got != want {
+		t.Errorf("%s\nwant %s", got, want)
 	}
 }
 
