@@ -97,7 +97,7 @@ func (s *settings) fill(c *cobra.Command) error {
 	return nil
 }
 
-// read reads a configuration file, whose keys ferrite serve checks. The default one may be missing: then it has none.
+// read reads a configuration file; ferrite serve checks its keys. A missing default file has none.
 func read(path string) (map[string]any, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) && path == Default {
