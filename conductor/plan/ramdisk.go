@@ -46,7 +46,7 @@ func (e ScriptAsked) handle(d *decision) error {
 		return nil
 	}
 	reason := fmt.Sprintf("the machine has restarted by itself: its boot script was asked for from %s, after this "+
-		"boot's one-time word was used at %s; "+
+		"boot's one-time token was used at %s; "+
 		"if it did not restart, another machine took its address: see docs/boot-identity.md", e.From, d.agentAt())
 	d.hurry = d.f.EffectPending
 	d.forgetAgent()

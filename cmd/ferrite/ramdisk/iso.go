@@ -38,7 +38,7 @@ func isoCommand() *cobra.Command {
 		Long: "Makes an ISO image with a kernel and a ramdisk, for machines that cannot boot from the network. It\n" +
 			"boots by BIOS and by UEFI (without Secure Boot), from a CD, a virtual drive or a USB stick:\n\n" +
 			"  dd if=ferrite.iso of=/dev/sdX bs=4M oflag=sync\n\n" +
-			"The image has no one-time word of a boot. A conductor that answers boot scripts (--boot) takes such a\n" +
+			"The image has no one-time token of a boot. A conductor that answers boot scripts (--boot) accepts such a\n" +
 			"machine by discovery alone: use --discover. For a machine with a BMC set the node's boot_interface to\n" +
 			"redfish-virtual-media instead: the conductor then makes an image for each boot.",
 		Example: "  ferrite ramdisk iso --kernel ramdisk/metal.vmlinuz --initrd ramdisk/metal.initramfs \\\n" +

@@ -259,7 +259,7 @@ func bootFlags(f *pflag.FlagSet) {
 		"full (this conductor gives addresses), proxy (it names boot files beside another DHCP server: proxyDHCP) or off "+
 			"(the other server does both; ferrite boot snippet prints its settings)")
 	f.Bool("other-dhcp", false,
-		"another DHCP server gives addresses to the same machines: identify a machine only by the one-time word of its "+
+		"another DHCP server gives addresses to the same machines: identify a machine only by the one-time token of its "+
 			"boot, not by its address")
 	f.String("loader-dir", bootserver.DefaultLoaderDir, "`folder` of iPXE's binaries (Debian package ipxe)")
 	f.String("ramdisk-kernel", "", "kernel `file` of the ramdisk, made by: ferrite ramdisk build")

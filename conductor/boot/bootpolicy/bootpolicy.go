@@ -91,7 +91,7 @@ func (p *Policy) boot(ctx context.Context, c pxe.Client, n node.Node, port node.
 	word := ""
 	if c.Script {
 		if word, err = p.Engine.BootWord(ctx, n.UUID); err != nil {
-			return pxe.Boot{}, fmt.Errorf("one-time word of this boot: %w", err)
+			return pxe.Boot{}, fmt.Errorf("one-time token of this boot: %w", err)
 		}
 	}
 	files, err := overlay(n)

@@ -36,7 +36,7 @@ func (p *Policy) Medium(ctx context.Context, n node.Node) (pxe.Boot, error) {
 	}
 	word, err := p.Engine.BootWord(ctx, n.UUID)
 	if err != nil {
-		return pxe.Boot{}, fmt.Errorf("one-time word of this boot: %w", err)
+		return pxe.Boot{}, fmt.Errorf("one-time token of this boot: %w", err)
 	}
 	mac, err := p.bootPort(ctx, n)
 	if err != nil {

@@ -85,10 +85,10 @@ const (
 // and its boot stages.
 const (
 	askedTwice = "its token was given out before"
-	wrongWord  = "the caller does not know the one-time word of this boot"
+	wrongWord  = "the caller does not know the one-time token of this boot"
 	notLent    = "the machine has no lease of this boot: another machine has the address of an earlier boot"
 	noScript   = "no boot script was asked for in this boot"
-	oldRamdisk = "the ramdisk was built before boots had one-time words; rebuild the ramdisk with ferrite ramdisk build"
+	oldRamdisk = "the ramdisk was built before boots had one-time tokens; rebuild the ramdisk with ferrite ramdisk build"
 )
 
 // verdictOnLookup decides on a caller with a correct address.

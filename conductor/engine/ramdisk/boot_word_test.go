@@ -68,7 +68,7 @@ func TestLookupNeedsTheWordAndTheLease(t *testing.T) {
 			t.Fatal(err)
 		}
 		no("the word, from another address", node.Caller{From: netip.MustParseAddr("10.0.0.6"), Word: word}, "")
-		no("another node's word", node.Caller{From: from, Word: w.Word(other.UUID)}, "does not know the one-time word")
+		no("another node's word", node.Caller{From: from, Word: w.Word(other.UUID)}, "does not know the one-time token")
 		token, err := ask(node.Caller{From: from, Word: word})
 		if err != nil || len(token) < 32 || token == word {
 			t.Fatalf("the machine is given %q, %v", token, err)
