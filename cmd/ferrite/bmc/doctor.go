@@ -29,13 +29,13 @@ func doctorCommand() *cobra.Command {
 	var s settings
 	c := &cobra.Command{
 		Use:   "doctor ADDRESS",
-		Short: "Say which operations a BMC has, how they will be done, and how long they take",
-		Long: `Look at a BMC as the conductor will use it. Each operation is listed with how much Ferrite needs
-it, what the BMC offers, the ways around that the driver takes, and the time. Nothing is changed,
-unless --exercise asks for it: only documents are read, and our own session is made and ended.
+		Short: "Show which operations a BMC supports, how Ferrite does them, and how long they take",
+		Long: `Look at a BMC as the conductor will use it. The list shows each operation: whether Ferrite needs it,
+whether the BMC offers it, the workarounds of the driver, and the time. Nothing is changed,
+without --exercise: it only reads documents, and opens and ends a session of its own.
 
-ADDRESS is a host, a URL, or a BMC's address as Metal3 writes it. The password is asked for, or is
-the first line of --password-file, or $FERRITE_BMC_PASSWORD.
+ADDRESS is a host, a URL, or a BMC's address as Metal3 writes it. The command prompts for the
+password, or takes it from the first line of --password-file, or from $FERRITE_BMC_PASSWORD.
 
 The exit status is 1 if a machine behind this BMC could not be deployed.`,
 		Example: `  ferrite bmc doctor 10.0.0.1 --username admin

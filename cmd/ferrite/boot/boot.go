@@ -26,7 +26,7 @@ func snippetCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "snippet dnsmasq|isc|kea|windows",
 		Short: "Print the settings of a DHCP server of your own, which names the boot files",
-		Long: `Print what a DHCP server must be told, so that machines which get their address from it boot
+		Long: `Print settings for a DHCP server, so that machines which get their address from it boot
 from a conductor that runs with --dhcp off: the boot file for BIOS, UEFI and UEFI HTTP boot,
 and the script for iPXE. Put it into the configuration of that server.`,
 		Example: "  ferrite boot snippet kea --boot-address 10.0.0.1",

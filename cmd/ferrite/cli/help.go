@@ -94,13 +94,13 @@ func helpCommand() *cobra.Command {
 func topics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "exit-codes", Short: "The exit statuses of ferrite", Long: exitCodes()},
-		{Use: "output", Short: "The forms that -o prints in", Long: outputHelp},
+		{Use: "output", Short: "Output formats of -o", Long: outputHelp},
 	}
 }
 
 func exitCodes() string {
 	var b strings.Builder
-	b.WriteString("Scripts can tell by the exit status how a command ended:\n\n")
+	b.WriteString("The exit status shows scripts how a command ended:\n\n")
 	for _, m := range exit.Meanings() {
 		fmt.Fprintf(&b, "  %3d   %s\n", m.Code, m.Text)
 	}

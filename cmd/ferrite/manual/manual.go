@@ -17,7 +17,7 @@ const Group = "learn"
 
 const help = `Print a page of the documentation of this release, which the program carries.
 
-Without a page, list the pages. The last part of a name is enough where no other page has it:
+Without a page, list the pages. The last part of a name is enough if it is unique:
 "operate/deploy" is also "deploy". Decisions are listed on the page "decisions".`
 
 // Command is `ferrite docs`.

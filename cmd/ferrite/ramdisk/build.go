@@ -20,7 +20,7 @@ func build() *cobra.Command {
 			"A few u-root commands are for people at the console. The same inputs give the same bytes.\n" +
 			"Authorities, firmware, modules and files of your site are added by flags. Anybody on the\n" +
 			"network can fetch a ramdisk: put no secrets into it.\n\n" +
-			"Packages come by apt where this machine has it, otherwise from a mirror of Debian. There the\n" +
+			"Packages come by apt if this machine has it, otherwise from a mirror of Debian. There the\n" +
 			"signature of the release and the hash of each package are checked.\n\n" +
 			"The results are OUT/PROFILE.vmlinuz and OUT/PROFILE.initramfs. Give them to\n" +
 			"`ferrite serve --ramdisk-kernel --ramdisk-initrd`. OUT/PROFILE.spdx.json lists the packages in\n" +

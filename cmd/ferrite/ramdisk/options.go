@@ -47,7 +47,7 @@ func (o *options) define(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.site.SSHKeys, "ssh-key", nil,
 		"public key `file` for logins by SSH as root while the agent runs; repeat it")
 	f.BoolVar(&o.site.RescueTools, "commands", false,
-		"add Debian's programs to mend an installed system: chroot, fsck, lsblk, "+
+		"add Debian's programs to repair an installed system: chroot, fsck, lsblk, "+
 			"blkid, fdisk, mdadm, lvm, cryptsetup, tar, vi, passwd")
 	f.StringVar(&o.site.Overlay, "overlay", "", "`folder` or cpio archive (newc) whose files are added, or replace others")
 	f.StringArrayVar(&o.files, "file", nil, "`SRC:DST[:MODE]` of a file to add; repeat it")

@@ -41,16 +41,15 @@ func BackupCommand() *cobra.Command { return backupCommand(backup.Source{Now: ti
 func backupCommand(s backup.Source) *cobra.Command {
 	var b backupFlags
 	c := &cobra.Command{
-		Use: "backup FILE", Short: "Save the database and the keys of a conductor, which may be running",
+		Use: "backup FILE", Short: "Save the database and the keys of a conductor, running or not",
 		Args: cobra.ExactArgs(1), SilenceUsage: true,
 		Long: `Writes the database of a conductor, as it is at one moment, and its keys to a new file. Conductors may
-be running; they go on working. The keys are sealed by a passphrase of 12 characters or more; without
-it, nobody gets the passwords in the database, nor do you. Logs of machines are left out without
---logs. Keep a copy of /etc/ferrite, too.
+run meanwhile. The keys are sealed by a passphrase of 12 characters or more; without it, the passwords in
+the database are lost, for you as well. --logs adds the logs of machines. Keep a copy of /etc/ferrite, too.
 
-Without --database it is the SQLite database of the data folder. With it, the keys are those that a
-cluster shares (--cluster-key-file), else those of the data folder. All backups are alike: each can be
-restored into a data folder and into PostgreSQL.`,
+Without --database, the SQLite database of the data folder is saved. With it, the keys come from the
+cluster (--cluster-key-file), else from the data folder. Any backup can be restored into a data folder
+or into PostgreSQL.`,
 		Example: `  ferrite server backup /var/backups/ferrite-1.backup --passphrase-file /root/passphrase
   ferrite server backup /var/backups/ferrite-2.backup --passphrase-file /root/passphrase \
     --database postgres://ferrite@db.example/ferrite --cluster-key-file /etc/ferrite/cluster-key`,

@@ -20,7 +20,7 @@ func interfaceFlags(f *pflag.FlagSet) {
 			such = ", such as " + example
 		}
 		f.String(defaultInterfaceFlag(kind), "", kind+" `interface` of new nodes that name none"+such+
-			"; without it, as their hardware type has it")
+			"; without it, the default of their hardware type")
 	}
 }
 

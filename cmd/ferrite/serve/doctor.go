@@ -29,7 +29,7 @@ import (
 func DoctorCommand() *cobra.Command {
 	var config, format string
 	c := &cobra.Command{
-		Use: "doctor", Short: "Look at this host as a conductor's, with a remedy for each fault",
+		Use: "doctor", Short: "Check the host of a conductor; each fault comes with its remedy",
 		Args: cobra.NoArgs, SilenceUsage: true,
 		Long: `Reads the configuration as "ferrite serve" does, and looks at data folder, disk, ports, network
 interface, other DHCP servers, ramdisk, certificate, clock and BMCs. The conductor may be running.

@@ -106,7 +106,7 @@ func hardwareFlags(f *pflag.FlagSet) {
 		"`networks` (10.0.0.1/32) whose servers inspection rules may call (api-call) although they are loopback, link-local, "+
 			"multicast or this host's own addresses; they are never asked through a proxy")
 	f.Bool("check-images", true,
-		"ask for an image at an http(s) URL before a machine is switched off for it: refuse a deploy whose image "+
+		"check that an image at an http(s) URL exists before a machine is switched off: refuse a deploy whose image "+
 			"is not there "+
 			"or too large, and warn of one that this host cannot reach")
 	f.String("image-folder", "",

@@ -42,7 +42,7 @@ func keystoneFlags(f *pflag.FlagSet) {
 	f.Bool("nova-power-notifications", true,
 		"with --auth keystone: notify Nova when the power of a machine with an instance changes (power-update)")
 	f.Duration("keystone-cache", time.Minute,
-		"how long an answer of Keystone is believed, and so how long a revoked token is still taken; at most 10m")
+		"how long an answer of Keystone is cached, and so how long a revoked token is still accepted; at most 10m")
 }
 
 // maxKeystoneCache bounds how long a revoked token is taken.

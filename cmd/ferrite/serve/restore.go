@@ -19,13 +19,13 @@ func RestoreCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "restore FILE", Short: "Restore a backup into an empty data folder; then see: ferrite server resume",
 		Args: cobra.ExactArgs(1), SilenceUsage: true,
-		Long: `Writes what "ferrite server backup" has saved into a data folder that is empty or missing, and brings the
-database up to this build. Everything in the file is checked; a file that was cut off or changed
-leaves nothing in the folder. With --database, the database goes into an empty one of PostgreSQL, and the
-keys into the folder: start the conductor with this folder first, which gives them to its cluster.
+		Long: `Restores a backup into a data folder that is empty or missing, and migrates the database to the schema
+of this build. Every byte of the file is checked; a file that was cut off or changed leaves nothing in the
+folder. With --database, the rows go into an empty PostgreSQL database, and the keys into the folder: start
+the conductor with this folder first, so that it gives the keys to its cluster.
 
-The machines have gone on since the backup. So a restored conductor answers, and reads power states,
-but does nothing to any machine, and boots none, until "ferrite server resume" has shown what it would do.`,
+The machines have worked on since the backup. A restored conductor therefore answers, and reads power
+states, but acts on no machine and boots none, until "ferrite server resume" has shown the consequences.`,
 		Example: "  ferrite server restore /var/backups/ferrite-1.backup --passphrase-file /root/passphrase",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			server, err := b.server()

@@ -17,9 +17,9 @@ import (
 func clusterKeyCommand() *cobra.Command {
 	var url, passwordFile, last, next string
 	c := &cobra.Command{
-		Use: "cluster-key", Short: "Seal the keys that a cluster shares with another cluster key", Args: cobra.NoArgs,
+		Use: "cluster-key", Short: "Change the cluster key, which seals the shared keys of a cluster", Args: cobra.NoArgs,
 		Long: `Seals the keys in the database, which the conductors of a cluster share, with another cluster key: all of
-them, or none. No conductor may run. Start all of them with the new file then: whoever has the old one is refused.`,
+them, or none. No conductor may run. Then start all with the new file: a conductor with the old key is refused.`,
 		Example: `  ferrite server secrets cluster-key --database postgres://ferrite@db.example/ferrite \
     --cluster-key-file /etc/ferrite/cluster-key --new-cluster-key-file /etc/ferrite/cluster-key.new`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

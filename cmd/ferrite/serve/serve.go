@@ -26,7 +26,7 @@ func Command() *cobra.Command {
 		Use:   "serve",
 		Short: "Run a conductor: the REST API, the node state machine and, with --boot, the boot service",
 		Long: "Runs in the foreground, logs to standard error, and ends on SIGTERM, SIGINT or SIGHUP. It answers\n" +
-			"GET /v1 when it is ready, and tells systemd so (Type=notify, WatchdogSec). All its state is in\n" +
+			"GET /v1 when it is ready, and notifies systemd (Type=notify, WatchdogSec). All its state is in\n" +
 			"--data-dir and --database. However it ends, the next start continues every node from there.",
 		Example: serveExample,
 		Args:    cobra.NoArgs, SilenceUsage: true,

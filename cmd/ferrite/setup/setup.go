@@ -23,11 +23,11 @@ import (
 const help = `Writes the configuration of a first server, makes an admin and a certificate, checks all of it, and
 enables the service "ferrite" where systemd runs.
 
-On a terminal it asks for what no flag says. With --yes, and without a terminal, it asks nothing:
-what is left out has its default. A password that is not given is made, and printed once.
+On a terminal it prompts for values that no flag gives. With --yes, or without a terminal,
+it asks nothing and uses the defaults. Without a password it makes one, and prints it once.
 
-A configuration that exists is replaced only with --overwrite, and kept as ferrite.yaml.old; the
-one that a package's installation made is replaced without it. Users and certificates that exist
+An existing configuration is replaced only with --overwrite, and kept as ferrite.yaml.old; the
+configuration that a package has installed is replaced without it. Existing users and certificates
 are kept, unless a flag names others.`
 
 // Command is `ferrite server setup`.
@@ -86,7 +86,7 @@ func (o *options) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.DataDir, "data-dir", "/var/lib/ferrite", "`folder` of the database")
 	f.BoolVar(&o.overwrite, "overwrite", false, "replace a configuration that exists; it is kept as ferrite.yaml.old")
 	f.BoolVarP(&o.yes, "yes", "y", false, "ask nothing")
-	f.BoolVar(&o.enable, "enable", true, "enable and start the service where systemd runs and has it")
+	f.BoolVar(&o.enable, "enable", true, "enable and start the service if systemd runs and knows it")
 }
 
 // run gathers the answers, and lets nothing change before all of them have been checked.

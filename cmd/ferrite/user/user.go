@@ -206,8 +206,8 @@ func password(f *files) *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use: "password NAME [--password-file FILE]", Short: "Set the password of a user", Args: cobra.ExactArgs(1),
-		Long: "Sets a password in the htpasswd file. The password is asked for, or is the first line of a file\n" +
-			"(- is standard input).",
+		Long: "Sets a password in the htpasswd file. The command prompts for it, or reads the first line of a\n" +
+			"file (- is standard input).",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			role, err := f.checkPassword(cmd, args[0])
 			if err != nil {

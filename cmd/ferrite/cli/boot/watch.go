@@ -32,7 +32,7 @@ func watchCommand(s *client.Session) *cobra.Command {
 	q := nodeapi.BootQuery{Follow: true}
 	c := &cobra.Command{
 		Use:   "watch",
-		Short: "Show requests on the boot network, and why one is not answered",
+		Short: "Show requests on the boot network, and the reason for each one without an answer",
 		Long: `Show a line for each DHCP request, TFTP read and boot HTTP request: the machine, its address or
 relay, the request, and the answer. A request without an answer has the reason, and what to do.
 Other DHCP servers on that network are named first. Ctrl-C ends it.
@@ -69,7 +69,7 @@ The conductor keeps the last 20 events of each node and 8 of each machine that i
 	c.Flags().DurationVar(&q.Since, "since", 5*time.Minute, "show also the requests of so long before")
 	c.Flags().StringVar(&q.MAC, "mac", "", "only the machine with this `MAC`")
 	c.Flags().StringVar(&q.Node, "node", "", "only the ports of this `NODE`")
-	c.Flags().BoolVarP(&q.Follow, "follow", "f", true, "go on with new requests")
+	c.Flags().BoolVarP(&q.Follow, "follow", "f", true, "continue with new requests")
 	return c
 }
 

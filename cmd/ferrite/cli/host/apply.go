@@ -35,7 +35,7 @@ is refused.
 A document with an unknown field is refused, as by kubectl, because the field is usually
 misspelt. --validate=warn drops fields that another release has, with a warning.
 
-With --wait, hosts are followed until they reach the state that their documents ask for:
+With --wait, the command follows hosts until they reach the state in their documents:
 provisioned with an image, externally provisioned, available without an image, or unmanaged
 without a BMC. --for names another state.`
 

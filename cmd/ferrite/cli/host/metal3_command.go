@@ -16,7 +16,7 @@ import (
 const metal3Help = `Take over the hosts of a Metal3: BareMetalHosts with their status, the Secrets that they name, and
 HardwareData, DataImages, HostFirmwareSettings, HostFirmwareComponents and HostUpdatePolicies of the same names.
 A provisioned host is adopted: nothing is done to its machine, no power change either, unless spec.online
-says so. Annotations that ask for a reboot or an inspection are left out.
+says so. Annotations that request a reboot or an inspection are left out.
 
 Pause the hosts in the cluster first, or stop Metal3: two controllers of one machine work against each other.
 A paused host stays paused here until its annotation is removed; --unpause removes it. A detached host stays

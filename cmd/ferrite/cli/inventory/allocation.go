@@ -42,7 +42,7 @@ when the machine is undeployed or the allocation is deleted.`,
 				{Name: "owner", Help: "only allocations of this owner"}}},
 		noun.Show,
 		{Use: "create {--resource-class CLASS [--trait TRAIT]... | --node NODE} [--wait]", Method: "POST",
-			Short: "Request a machine from those that are available", Also: allocationWait,
+			Short: "Request one of the available machines", Also: allocationWait,
 			Example: `  ferrite allocation create --resource-class large --trait CUSTOM_GPU --name web --wait
   ferrite allocation create --node db-1      # for a machine that is active already`},
 		noun.Delete,

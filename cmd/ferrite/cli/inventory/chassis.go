@@ -7,7 +7,7 @@ import (
 )
 
 var chassis = noun.Noun{
-	Use: "chassis", Short: "Chassis that machines are built into",
+	Use: "chassis", Short: "Chassis that contain machines",
 	Long: `A chassis holds machines. A machine names its chassis: ferrite node set --chassis. A
 chassis that has machines cannot be deleted.`,
 	Arg: "CHASSIS", Path: nodeapi.Root + "/chassis", Columns: output.Columns("uuid", "description"),
@@ -27,7 +27,7 @@ deleted only while the machine is off.`,
 }
 
 var connectors = noun.Noun{
-	Use: "connector", Short: "Names that storage knows machines by", Name: "volume connector", Arg: "CONNECTOR",
+	Use: "connector", Short: "Names by which storage identifies machines", Name: "volume connector", Arg: "CONNECTOR",
 	Path: nodeapi.Root + "/volume/connectors", Columns: output.Columns("uuid", "node_uuid", "type", "connector_id"),
 	Fields: []noun.Field{
 		noun.OfNode,

@@ -32,7 +32,7 @@ The ramdisk with Ferrite's agent, which machines boot, is made by: ferrite ramdi
 		output.Column{Field: "created_at", Wide: true}, output.Column{Field: "created_by", Wide: true},
 		output.Column{Field: "digest", Wide: true}, output.Column{Field: "uuid", Wide: true}),
 	Verbs: []noun.Verb{
-		{Use: "list", Short: "List images, and those that are being added", Key: "images"},
+		{Use: "list", Short: "List images, including those being added", Key: "images"},
 		noun.Show,
 		{Use: "delete IMAGE...", Short: "Delete images and their bytes, or cancel their transfer", Method: "DELETE",
 			Path: "/{0}", Done: "deleted image {0}"},

@@ -22,11 +22,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-const imageAddHelp = `Give the conductor an image under a name. A FILE is uploaded from here, - is standard
-input. The conductor itself fetches a URL; the command waits for it, and Ctrl-C leaves it
-going on. The image is there once all of it has come, and its checksum is right.
+const imageAddHelp = `Add an image to the conductor, under a name. A FILE is uploaded from here; - is standard
+input. A URL is fetched by the conductor itself; the command waits, and the transfer continues
+after Ctrl-C. The image exists once it is complete and its checksum is right.
 
-The conductor finds out the format. Without --checksum it takes the bytes as they come.`
+The conductor detects the format. Without --checksum it accepts any bytes.`
 
 // addition is an image that is to be added.
 type addition struct {
@@ -38,7 +38,7 @@ func imageAdd(s *client.Session) *cobra.Command {
 	a := &addition{session: s}
 	cmd := &cobra.Command{
 		Use:   "add NAME FILE|URL [--checksum SUM]",
-		Short: "Give the conductor an image under a name",
+		Short: "Add an image to the conductor, under a name",
 		Long:  imageAddHelp,
 		Example: `  ferrite image add debian-12 ./debian-12-genericcloud-amd64.qcow2
   ferrite image add debian-12 https://images.example.com/debian-12.qcow2

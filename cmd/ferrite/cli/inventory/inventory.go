@@ -36,7 +36,7 @@ others forward to it. See docs/operate/several-conductors.md.`,
 	Verbs: []noun.Verb{
 		{Use: "list", Short: "List the conductors", Key: "conductors",
 			Columns: output.Columns("name", "group", "leader", "alive", "drained", "seen_at")},
-		{Use: "drain CONDUCTOR...", Short: "Have a conductor lead no longer: another one takes over in order",
+		{Use: "drain CONDUCTOR...", Short: "Stop a conductor from leading; another one takes over",
 			Method: "PUT", Path: "/{0}/drained", Body: map[string]any{"drained": true}, Done: "drained {0}"},
 		{Use: "undrain CONDUCTOR...", Short: "Let a drained conductor lead again",
 			Method: "PUT", Path: "/{0}/drained", Body: map[string]any{"drained": false}, Done: "undrained {0}"},

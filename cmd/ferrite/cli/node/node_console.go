@@ -28,7 +28,7 @@ func nodeConsole(s *client.Session) *cobra.Command {
 The last 64 KiB of a console that is open already come first. One user writes, others read.
 
 At the start of a line, ~. ends it, ~? shows help, and ~~ is a tilde.
-With input that is no terminal, it is sent, and output goes on until Ctrl-C.
+If the input is not a terminal, it is sent, and output continues until Ctrl-C.
 A conductor that restarts is connected again, for ten minutes.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if take && readOnly {

@@ -23,9 +23,9 @@ func nodeRescue(s *client.Session) (cmd *cobra.Command) {
 	v := verb{
 		name: "rescue", goal: wait.ProvisionGoal("rescue"), args: " [--password-file FILE]",
 		short: "Boot a machine into a rescue ramdisk with a login",
-		long: `Boot a machine into a ramdisk that user rescue can log in to over SSH. The disks are not
-touched. The password is asked for, or read from a file (- is standard input). The conductor
-keeps only a hash of it, until the ramdisk has it.
+		long: `Boot a machine into a ramdisk to which the user rescue can log in over SSH. The disks are not
+touched. The command prompts for the password, or reads it from a file (- is standard input).
+The conductor keeps only a hash of it, until the ramdisk has received it.
 
 The machine must be active. The rescue ends with: ferrite node unrescue NODE`,
 		flags: func(_ *client.Session, cmd *cobra.Command) body {

@@ -17,7 +17,7 @@ func nodeRootDevice(s *client.Session) *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "root-device NODE [KEY=HINT]...",
-		Short: "Show which disk would be the root device, and why not the others",
+		Short: "Show which disk would be the root device, and the reasons against the others",
 		Long: `Show which disk of the last inspection a deploy would write to, and why not the others.
 Without hints, the hints of the node count. With hints, these are tried instead. If they
 match a disk, they are stored in the node's properties as root_device. With --dry-run,

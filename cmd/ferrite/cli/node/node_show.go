@@ -20,7 +20,7 @@ func nodeShow(s *client.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show NODE...",
 		Short: "Show machines: state, addresses, disks, and the next command",
-		Long: `Show what matters of machines: the state, the last error and the next command, then the BMC,
+		Long: `Show the important facts about machines: the state, the last error and the next command, then the BMC,
 the addresses, the disks and the settings. -o wide shows every field of the record, also
 those that are empty.`,
 		Example: `  ferrite node show m1

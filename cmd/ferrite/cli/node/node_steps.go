@@ -20,14 +20,14 @@ func nodeSteps(s *client.Session) *cobra.Command {
 	return &cobra.Command{
 		Use:   "steps NODE",
 		Short: "Show the steps a machine has, with their arguments and priorities",
-		Long: `Show the steps that can be asked for with clean, service and deploy, or named in deploy
+		Long: `Show the steps that can be requested with clean, service and deploy, or named in deploy
 templates and runbooks. They come from the conductor, the BMC driver and the agent. The
-conductor's can be asked for under any interface. The agent's are those it listed last.
+conductor's can be requested under any interface. The agent's are those it listed last.
 
 The column "runs in" names the activities that a step can be part of. A number is its
-priority where it runs by itself: higher is earlier. Without one it runs only when it
-is asked for. Arguments with a * are required. -o wide shows who does a step, whether
-it can be aborted, and what its arguments mean.`,
+priority where it runs by itself: higher is earlier. Without a number it runs only on
+request. Arguments with a * are required. -o wide shows the program that does a step,
+whether it can be aborted, and the meaning of its arguments.`,
 		Example: "  ferrite node steps m1\n  ferrite node steps m1 -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, steps, err := readSteps(s, cmd, args[0])

@@ -19,11 +19,11 @@ import (
 )
 
 const help = `A conductor that was restored from a backup starts with effects held: it answers, and reads power
-states, but does nothing to any machine. Its database may be older than the machines: a node that was
-being cleaned at the time of the backup may run somebody's workload today.
+states, but does nothing to any machine. The backup may be out of date: a node that was being cleaned
+at that time may run a workload today.
 
-Shows, node by node, what the end of the hold would mean, and then ends it. Nodes that are named by
---abandon do not go on: their run fails, and nothing more is done to their machines.`
+Shows the consequences for each node, and then ends the hold. Nodes that --abandon names do not
+continue: their run fails, and nothing more is done to their machines.`
 
 // Command is ferrite server resume.
 func Command(s *client.Session) *cobra.Command {

@@ -27,8 +27,8 @@ func AuditCommand(s *client.Session) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "audit",
 		Short: "Show requests to the conductor and their users",
-		Long: `Show a line for each request that has changed something, or was refused: when, who, from where,
-what, the answer, and the fields as they were and are. Oldest first. It is for admins.
+		Long: `Show a line for each request that has changed something, or was refused: time, user, address,
+request, answer, and the fields before and after. Oldest first. It is for admins.
 
 Entries outlive their nodes. Only ferrite audit prune and the conductor's --audit-keep delete old ones.
 ferrite audit verify finds changed and missing ones.`,

@@ -24,7 +24,7 @@ func EventsCommand(s *client.Session) *cobra.Command {
 		Long: `Show a line for each change: of nodes, ports, allocations, templates and so on. The conductor
 keeps the last 100,000 (--events-keep of ferrite serve), also of nodes that are deleted.
 
-With -f it goes on with what comes, from now on or from --after. Boot stages and the progress of
+With -f it continues with new changes, from now on or from --after. Boot stages and the progress of
 steps are shown then, too. Ctrl-C ends it. With -o json each line is one JSON object, whose cursor
 --after takes.`,
 		Example: `  ferrite events
@@ -50,6 +50,6 @@ steps are shown then, too. Ctrl-C ends it. With -o json each line is one JSON ob
 	c.Flags().StringVar(&q.Node, "node", "", "only events of this `NODE`")
 	c.Flags().StringSliceVar(&q.Types, "types", nil,
 		"only events of these `types`, such as node.state, or node for all of nodes")
-	c.Flags().BoolVarP(&q.Follow, "follow", "f", false, "go on with new events")
+	c.Flags().BoolVarP(&q.Follow, "follow", "f", false, "continue with new events")
 	return c
 }

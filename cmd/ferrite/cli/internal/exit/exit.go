@@ -34,15 +34,15 @@ type Meaning struct {
 // Meanings are all exit statuses, in order.
 func Meanings() []Meaning {
 	return []Meaning{
-		{Done, "the command did what it was asked"},
+		{Done, "the command succeeded"},
 		{Failed, "it failed: the machine, the conductor or this computer could not do it"},
-		{BadUsage, "the command line is wrong; nothing was asked of a conductor"},
+		{BadUsage, "the command line is wrong; no request was sent"},
 		{NotFound, "a node, host or other record does not exist"},
 		{Refused, "the conductor refused: wrong state, no right, locked, or a bad value"},
 		{Held, "with --wait: the node is held by a hold step and waits for: ferrite node unhold"},
 		{TimedOut, "with --wait: it was not done in time; the conductor continues"},
 		{Unreachable, "no conductor answered"},
-		{Interrupted, "Ctrl-C; a request that was made goes on"},
+		{Interrupted, "Ctrl-C; the conductor continues with the request"},
 	}
 }
 
