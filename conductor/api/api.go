@@ -188,6 +188,7 @@ func newResources(o Options, at access, viewers *auth.Streams) []resource {
 		&eventResource{at},
 		&statusResource{access: at, boot: o.BootWatch},
 		&confirmResource{at},
+		newTrialResource(at, nodes, o.Now),
 		&rootDeviceResource{at},
 		&stepResource{at},
 		&sensorResource{at},

@@ -60,7 +60,8 @@ type Conductor interface {
 	// Reserved is the conductor that works on the node, "" when none does.
 	Reserved(ctx context.Context, uuid string) (string, error)
 
-	// Calls to a BMC.
+	// Calls to a BMC. TestBMC is for a node that is not enrolled yet.
+	TestBMC(ctx context.Context, n node.Node) (node.PowerState, error)
 	BootDevice(ctx context.Context, ref string) (device string, persistent bool, err error)
 	SetBootDevice(ctx context.Context, ref, device string, persistent bool) error
 	SupportedBootDevices(ctx context.Context, ref string) ([]string, error)

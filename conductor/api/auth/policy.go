@@ -35,7 +35,7 @@ const no = nobody
 //nolint:funlen // a table, a row a rule
 func nodePolicy() []Rule {
 	return []Rule{ // name, then the least role: of the system, the owner, the lessee, any project
-		{"baremetal:node:create", Admin, no, no, Admin, []string{"POST /v1/nodes"}},
+		{"baremetal:node:create", Admin, no, no, Admin, []string{"POST /v1/nodes", "POST /ferrite/v1/bmc-test"}},
 		{"baremetal:node:list", Reader, no, no, Reader, []string{"GET /v1/nodes", "GET /v1/nodes/detail"}},
 		{"baremetal:node:get", Reader, Reader, Reader, no,
 			[]string{"GET /v1/nodes/{}", "POST /v1/nodes/{}", "GET /v1/nodes/{}/{}", "GET /ferrite/v1/nodes/{}/steps",

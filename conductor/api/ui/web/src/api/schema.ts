@@ -578,6 +578,16 @@ export interface Operations {
       before: string
     }
   }
+  'POST /ferrite/v1/bmc-test': {
+    answer: {
+      power_state: string
+      seconds: number
+    }
+    body: {
+      driver: string
+      driver_info?: Record<string, unknown>
+    }
+  }
   'GET /ferrite/v1/boot/watch': {
     answer: {
       event?: {

@@ -1,0 +1,68 @@
+package api_test
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// TestBMCTrial: a BMC is logged in at before there is a node, and nothing is kept of it. Settings that a new node could
+// not have are refused before anything is dialled, and no answer has the password.
+func TestBMCTrial(t *testing.T) {
+	c := newConductor(t)
+	const path, info = nodeapi.FerriteRoot + "/bmc-test", `"driver_info":{"redfish_address":"https://10.0.0.9","redfish_password":"hunter2"}`
+	good := `{"driver":"redfish",` + info + `}`
+	if d := c.must(http.StatusOK, 115, "POST", path, good).doc(t); d["power_state"] != "power off" {
+		t.Errorf("the answer is %v", d)
+	}
+	for body, want := range map[string]string{
+		`{}`:                              "'driver' is a required property",
+		`{"driver":"redfish","name":"m"}`: "Unexpected arguments: name",
+		`{"driver":"vax"}`:                "vax",
+		`{"driver":"redfish","driver_info":{"redfish_password":"` + nodeapi.Masked + `"}}`: "stands for a secret",
+		`{"driver":"redfish","driver_info":7}`:                                             "not of type 'object'",
+	} {
+		if r := c.do(115, "POST", path, body); r.status != http.StatusBadRequest || !strings.Contains(r.text(), want) {
+			t.Errorf("%s answers %d %s, want 400 with %q", body, r.status, r.body, want)
+		}
+	}
+	c.BMC.Break(errors.New("dial tcp 10.0.0.9:443: connection refused"))
+	r := c.do(115, "POST", path, good)
+	if r.status != http.StatusBadGateway || !strings.Contains(r.text(), "connection refused") ||
+		strings.Contains(r.body, "hunter2") {
+		t.Errorf("a BMC that is not there answers %d %s", r.status, r.body)
+	}
+	c.BMC.Break(nil)
+	if found := len(c.must(http.StatusOK, 115, "GET", "/v1/nodes", "").doc(t)["nodes"].([]any)); found != 0 {
+		t.Errorf("%d nodes are kept of the tests", found)
+	}
+	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"name":"m1","driver":"redfish",`+info+`}`)
+	if r := c.do(115, "POST", path, good); r.status != http.StatusConflict || !strings.Contains(r.text(), "node m1") {
+		t.Errorf("the BMC of another node answers %d %s", r.status, r.body)
+	}
+}
+
+// TestBMCTrialsAtOnce: tests of BMCs are bounded, and a BMC that hangs holds up no more than its place.
+func TestBMCTrialsAtOnce(t *testing.T) {
+	c := newConductor(t)
+	release := c.BMC.Hold()
+	const most = 8
+	answers := make(chan int, most+1)
+	for range most + 1 {
+		go func() {
+			answers <- c.do(115, "POST", nodeapi.FerriteRoot+"/bmc-test", `{"driver":"ipmi"}`).status
+		}()
+	}
+	if status := <-answers; status != http.StatusServiceUnavailable {
+		t.Errorf("one more than the places answers %d", status)
+	}
+	release()
+	for range most {
+		if status := <-answers; status != http.StatusOK {
+			t.Errorf("a test that waited answers %d", status)
+		}
+	}
+}
