@@ -9,7 +9,8 @@ import { Login } from './components/login'
 import { Failed } from './components/notice'
 import { useRoute } from './hooks/use-route'
 import { useStore } from './hooks/use-store'
-import { pages } from './pages'
+import { pageOf } from './pages'
+import { NoPage } from './components/no-page'
 
 export function App() {
   const { session: who, asked } = useStore(session)
@@ -28,11 +29,11 @@ export function App() {
   }, [who])
   if (asked && !who) return <Login />
   if (!who) return <main className="gate">{error !== '' && <Failed error={error} retry={begin} />}</main>
-  const Page = pages[route.page]
+  const Page = pageOf(route)
   return (
     <Layout>
       <Boundary key={`${route.page}/${route.rest.join('/')}`}>
-        <Suspense fallback={<p className="empty">Loading …</p>}>{Page ? <Page /> : <h1>There is no such page</h1>}</Suspense>
+        <Suspense fallback={<p className="empty">Loading …</p>}>{Page ? <Page /> : <NoPage route={route} />}</Suspense>
       </Boundary>
     </Layout>
   )

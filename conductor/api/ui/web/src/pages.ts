@@ -7,6 +7,14 @@ const named = <K extends string>(load: () => Promise<Record<K, ComponentType>>, 
 
 const records = named(() => import('./pages/records'), 'RecordsPage')
 
+/** words are how many there may be behind the first one of a page's address: none, where there is no row. */
+const words: Record<string, number[]> = { machines: [1], hosts: [0, 2] }
+
+/** pageOf is the page of an address; undefined where there is none. */
+export function pageOf({ page, rest }: { page: string; rest: string[] }): ComponentType | undefined {
+  return Object.hasOwn(pages, page) && (words[page] ?? [0]).includes(rest.length) ? pages[page] : undefined
+}
+
 /** pages are the pages, by the first word of their address. All but the machines are loaded when they are opened. */
 export const pages: Record<string, ComponentType> = {
   '': MachinesPage,

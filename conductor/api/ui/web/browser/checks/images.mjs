@@ -1,6 +1,8 @@
 // Images of this computer: uploaded with progress, cancelled, refused.
 import { strict as assert } from 'node:assert'
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { accessible, quiet, settled, shot } from '../lib/checks.mjs'
 import { Conductor } from '../lib/conductor.mjs'
 
@@ -14,6 +16,8 @@ export async function images({ tally, browser }) {
     const choose = (name) => form.getByLabel('File of this computer').setInputFiles({ name, mimeType: 'application/octet-stream', buffer: content })
     await page.goto(`${c.url}/ui/images`)
     await settled(page)
+    await page.getByRole('button', { name: 'Add an image' }).click()
+    await form.waitFor()
 
     await tally.check('a file is uploaded, under the name of the file, with its checksum', async () => {
       await choose('Tiny OS.qcow2.xz')
@@ -22,7 +26,7 @@ export async function images({ tally, browser }) {
       await form.getByLabel('Checksum').fill(createHash('sha256').update(content).digest('hex'))
       await form.getByRole('button', { name: 'Upload' }).click()
       await form.getByText('tiny is uploaded.').waitFor()
-      await page.getByRole('button', { name: 'Delete tiny' }).waitFor()
+      await page.locator('td', { hasText: 'tiny' }).first().waitFor()
       assert.deepEqual(await names(), ['tiny'])
     })
 
@@ -56,6 +60,24 @@ export async function images({ tally, browser }) {
         await page.waitForTimeout(100)
       }
       await form.getByRole('button', { name: 'Upload' }).isEnabled()
+    })
+
+    await tally.check('an image is fetched from a URL, under the name of its file', async () => {
+      const server = createServer((_, answer) => answer.end(content)).listen(0, '127.0.0.1')
+      try {
+        await once(server, 'listening')
+        await page.getByRole('button', { name: 'From a URL' }).click()
+        const fetching = page.getByRole('form', { name: 'Fetch an image' })
+        await fetching.getByLabel('URL').fill(`http://127.0.0.1:${server.address().port}/images/fetched-1.raw`)
+        assert.equal(await fetching.getByLabel('Name').inputValue(), 'fetched-1')
+        await accessible(page)
+        await shot(page, 'images-fetch')
+        await fetching.getByRole('button', { name: 'Fetch' }).click()
+        await page.getByRole('dialog').waitFor({ state: 'detached' })
+        await page.getByRole('row', { name: /fetched-1/ }).waitFor()
+      } finally {
+        server.close()
+      }
     })
 
     await tally.check('no script of the images failed', () => quiet(page))

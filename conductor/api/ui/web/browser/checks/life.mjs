@@ -1,7 +1,9 @@
 // From an empty conductor to a deployed machine, a stuck one and its repair, with the browser alone.
 import { strict as assert } from 'node:assert'
+import { execFileSync } from 'node:child_process'
+import { dirname } from 'node:path'
 import { accessible, quiet, settled, shot } from '../lib/checks.mjs'
-import { Conductor } from '../lib/conductor.mjs'
+import { Conductor, program } from '../lib/conductor.mjs'
 
 export async function life({ tally, browser }) {
   const c = await new Conductor().start()
@@ -20,18 +22,53 @@ export async function life({ tally, browser }) {
       await page.goto(`${c.url}/ui/enroll`)
       await settled(page)
       await page.getByLabel('Name', { exact: true }).fill(name)
-      await page.getByLabel(/^Driver/).selectOption('fake-hardware')
+      await page.getByLabel('Driver', { exact: true }).selectOption('fake-hardware')
       await page.getByRole('button', { name: 'Enroll' }).click()
       await page.getByRole('heading', { level: 1, name }).waitFor()
       await state('manageable')
     }
 
-    await tally.check('an empty conductor says how to begin', async () => {
+    await tally.check('an empty conductor shows three ways to begin; a file of machines works as it is copied', async () => {
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
       await page.goto(`${c.url}/ui/`)
       await settled(page)
       await page.getByText('No machine is known yet').waitFor()
       await accessible(page)
       await shot(page, 'machines-empty')
+      await page.getByText('Apply a file of machines').click()
+      await page.getByRole('button', { name: 'Copy: the commands of “Apply a file of machines”' }).click()
+      await page.getByText('Copied').first().waitFor()
+      const copied = await page.evaluate(() => navigator.clipboard.readText())
+      execFileSync('bash', ['-ec', copied], { cwd: c.dir, env: { ...process.env, PATH: `${dirname(program)}:${process.env.PATH}` } })
+      await page.getByRole('link', { name: /^default~metal-1/ }).waitFor()
+      await page.getByRole('heading', { name: 'More machines' }).waitFor()
+      await c.call('DELETE', '/apis/metal3.io/v1alpha1/namespaces/default/baremetalhosts/metal-1')
+    })
+
+    await tally.check('the connection with a BMC is tested before there is a node', async () => {
+      const machines = (await c.call('GET', '/v1/nodes')).nodes.length
+      await page.goto(`${c.url}/ui/enroll`)
+      await settled(page)
+      await page.getByLabel('Address of the BMC').fill('https://127.0.0.1:1')
+      await page.getByLabel('Password of the BMC').fill('a secret of the BMC')
+      await page.getByRole('button', { name: 'Test the connection' }).click()
+      const said = page.getByRole('alert')
+      await said.getByText(/connection refused: check “Address of the BMC”/).waitFor()
+      assert.ok(!(await said.innerText()).includes('a secret'))
+      await accessible(page)
+      await shot(page, 'enroll-tested')
+      await page.getByLabel('Driver', { exact: true }).selectOption('fake-hardware')
+      await page.getByRole('button', { name: 'Test the connection' }).click()
+      await page.getByText(/The BMC answers, and lets the conductor in/).waitFor()
+      assert.equal((await c.call('GET', '/v1/nodes')).nodes.length, machines)
+    })
+
+    await tally.check('an address that leads nowhere says so, and leads back', async () => {
+      await page.goto(`${c.url}/ui/machines/metal-2/disks`)
+      await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
+      assert.equal(await page.getByRole('link', { name: 'metal-2', exact: true }).getAttribute('href'), '/ui/machines/metal-2')
+      await page.getByRole('link', { name: 'All machines' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Machines' }).waitFor()
     })
 
     await tally.check('a machine is enrolled, provided and deployed', async () => {
@@ -75,6 +112,7 @@ export async function life({ tally, browser }) {
       await page.getByText(/inspect aborted by request/).waitFor()
       await page.getByText(/Next:/).waitFor()
       await page.getByRole('link', { name: 'web-2' }).click()
+      assert.equal(await page.locator('main button.primary').innerText(), await page.getByRole('group', { name: 'Next step' }).getByRole('button').first().innerText())
       await ask('Manage')
       await state('manageable')
     })
@@ -94,7 +132,7 @@ export async function life({ tally, browser }) {
 
     await tally.check('a console is drawn by the rules of the page’s policy, and says why it has none', async () => {
       await page.goto(`${c.url}/ui/machines/web-1?tab=console`)
-      await page.getByRole('button', { name: 'Enable console' }).click()
+      await page.getByRole('button', { name: 'Turn the console on' }).click()
       await page.getByText(/has no serial console/).waitFor()
       await page.locator('.xterm-rows').waitFor()
       const cell = await page.locator('.xterm-rows > div').first().boundingBox()
@@ -110,6 +148,7 @@ export async function life({ tally, browser }) {
         socket.send(Buffer.from('\u001b[32mweb-1 login:\u001b[0m <b>bold</b> '))
       })
       await page.reload()
+      await page.getByRole('button', { name: 'Turn the console on' }).click()
       await page.getByText('Read only.').waitFor()
       await page.locator('.xterm-rows').getByText('web-1 login: <b>bold</b>').waitFor()
       await page.getByRole('button', { name: 'Request write access', exact: true }).click()

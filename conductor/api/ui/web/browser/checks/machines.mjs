@@ -53,6 +53,17 @@ export async function machines({ tally, browser, c, ids }) {
     await dialog.getByRole('button', { name: 'Close', exact: true }).last().click()
   })
 
+  await tally.check('tiles are grouped, and their size is chosen by keys', async () => {
+    await page.goto(`${c.url}/ui/?group=class`)
+    await settled(page)
+    await page.getByRole('rowheader', { name: /^gpu 3/ }).waitFor()
+    await page.getByRole('slider', { name: 'Size of the tiles' }).focus()
+    await page.keyboard.press('Home')
+    await page.locator('.grid.size-0').waitFor()
+    assert.match(page.url(), /group=class&size=0/)
+    assert.equal(await page.getByRole('gridcell').count(), (await c.call('GET', '/v1/nodes')).nodes.length)
+  })
+
   await tally.check('the grid goes by keys alone', async () => {
     await page.goto(`${c.url}/ui/`)
     await settled(page)

@@ -1,3 +1,5 @@
+import { inLabels } from '../lib/words'
+
 /** Fault is an answer that says no, in the conductor's words. */
 export class Fault extends Error {
   constructor(
@@ -11,8 +13,8 @@ export class Fault extends Error {
 /** unreachable is the status of a Fault without an answer. */
 export const unreachable = 0
 
-/** errorText is an error as a user reads it. */
-export const errorText = (err: unknown): string => (err instanceof Error ? err.message : String(err))
+/** errorText is an error as a user reads it, with the labels of the forms. */
+export const errorText = (err: unknown): string => inLabels(err instanceof Error ? err.message : String(err))
 
 /** faultText is the text of a fault: Ironic's, twice encoded in older forms, or that of Kubernetes. */
 export function faultText(text: string): string {

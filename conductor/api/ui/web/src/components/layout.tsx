@@ -4,6 +4,7 @@ import { stream } from '../api/stream'
 import { useNow } from '../hooks/use-now'
 import { useRoute } from '../hooks/use-route'
 import { useStore } from '../hooks/use-store'
+import { helpOf } from '../lib/docs'
 import { shortDuration } from '../lib/format'
 import { address } from '../lib/route'
 import { entries } from '../pages'
@@ -21,9 +22,11 @@ export function Layout({ children }: { children: ReactNode }) {
       </a>
       <header className="top">
         <Link to={address([])} className="brand">
+          <Logo />
           Ferrite
         </Link>
         <Live />
+        <Help />
         <Menu />
       </header>
       <Lost />
@@ -73,7 +76,10 @@ function Menu() {
   }, [route])
   return (
     <details className="menu" ref={ref} onKeyDown={(event) => event.key === 'Escape' && ref.current && (ref.current.open = false)}>
-      <summary>{who?.user || 'Menu'}</summary>
+      <summary>
+        <span className="who">{who?.user || 'Menu'}</span>
+        <span className="role">{who?.user ? who.role : 'no login'}</span>
+      </summary>
       <div className="menu-body">
         <nav className="narrow" aria-label="Pages, in the menu">
           <Pages />
@@ -93,6 +99,24 @@ function Menu() {
         )}
       </div>
     </details>
+  )
+}
+
+/** Logo is the icon of the page, in the colours of the theme. */
+const Logo = () => (
+  <svg className="logo" viewBox="0 0 32 32" aria-hidden="true">
+    <rect width="32" height="32" rx="6" />
+    <path d="M7 7h18v4H7zM7 14h13v4H7zM7 21h4v4H7z" />
+  </svg>
+)
+
+/** Help leads to the page of the documentation that this page belongs to; the documents are no pages of the interface. */
+function Help() {
+  const { page, query } = useRoute()
+  return (
+    <a className="help-link" href={helpOf(page, query.get('tab') ?? '')} aria-label="Help: the documentation of this page">
+      Help
+    </a>
   )
 }
 

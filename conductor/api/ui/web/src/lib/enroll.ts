@@ -4,22 +4,27 @@
 export interface Setting {
   key: string
   label: string
+  means: string
+  example?: string
+  required?: boolean
+  /** seldom: it is among the settings that few machines need. */
+  seldom?: boolean
 }
 
 /** common are those of each driver, in the order of the form. */
 export const common: Record<string, Setting[]> = {
   redfish: [
-    { key: 'redfish_address', label: 'Address of the BMC' },
-    { key: 'redfish_username', label: 'User of the BMC' },
-    { key: 'redfish_password', label: 'Password of the BMC' },
-    { key: 'redfish_verify_ca', label: 'Check the BMC’s certificate' },
-    { key: 'redfish_system_id', label: 'System, where the BMC has several' },
+    { key: 'redfish_address', label: 'Address of the BMC', means: 'Its host name or IP address, or the URL of its Redfish service.', example: 'https://10.0.1.5', required: true },
+    { key: 'redfish_username', label: 'User of the BMC', means: 'A user who may switch the machine on and off, and set its boot device.', example: 'admin' },
+    { key: 'redfish_password', label: 'Password of the BMC', means: 'It is kept sealed, and never shown again.' },
+    { key: 'redfish_verify_ca', label: 'Check the BMC’s certificate', means: 'Left empty: yes, by the authorities of the conductor’s host. false takes any certificate; or the PEM of an authority.', seldom: true },
+    { key: 'redfish_system_id', label: 'System, where the BMC has several', means: 'For chassis with one BMC for several machines.', example: '/redfish/v1/Systems/1', seldom: true },
   ],
   ipmi: [
-    { key: 'ipmi_address', label: 'Address of the BMC' },
-    { key: 'ipmi_username', label: 'User of the BMC' },
-    { key: 'ipmi_password', label: 'Password of the BMC' },
-    { key: 'ipmi_port', label: 'Port of the BMC' },
+    { key: 'ipmi_address', label: 'Address of the BMC', means: 'Its host name or IP address.', example: '10.0.1.5', required: true },
+    { key: 'ipmi_username', label: 'User of the BMC', means: 'A user with the privilege level administrator.', example: 'ADMIN' },
+    { key: 'ipmi_password', label: 'Password of the BMC', means: 'It is kept sealed, and never shown again.' },
+    { key: 'ipmi_port', label: 'Port of the BMC', means: 'Left empty: 623.', seldom: true },
   ],
 }
 
@@ -39,7 +44,7 @@ export interface Choice {
 
 const kinds: [kind: string, label: string, means: string, usual: boolean][] = [
   ['inspect', 'Inspection', 'agent boots a ramdisk that reads disks and links; the others ask the BMC alone.', true],
-  ['console', 'Serial console', 'With one of them, the console can be opened in the browser.', true],
+  ['console', 'Serial console', 'For clients of Ironic. The console of this page, and ferrite node console, need none.', false],
   ['rescue', 'Rescue', 'agent boots a ramdisk to log in to when the system is broken.', true],
   ['boot', 'Boot', 'How the ramdisk is booted: from the network, or from a virtual drive of the BMC.', false],
   ['deploy', 'Deploy', 'direct: the ramdisk writes the image to a disk.', false],
@@ -60,4 +65,18 @@ export function choices(driver: Driver | undefined): Choice[] {
       options: (driver[`enabled_${kind}_interfaces`] ?? []) as string[],
     }))
     .filter((choice) => choice.options.length > 1)
+}
+
+const typed = (form: FormData, name: string): string => String(form.get(name) ?? '').trim()
+
+/** driverInfo is what was typed of the driver's settings. */
+export function driverInfo(form: FormData, keys: string[]): Record<string, string> {
+  return Object.fromEntries(keys.map((key) => [key, typed(form, `info/${key}`)]).filter(([, value]) => value !== ''))
+}
+
+/** bodyOf is the node as it was typed; fields that were left empty are the driver's defaults. */
+export function bodyOf(form: FormData, driver: string, keys: string[], interfaces: string[]): Record<string, unknown> {
+  const body: Record<string, unknown> = { driver, driver_info: driverInfo(form, keys) }
+  for (const key of ['name', 'resource_class', 'owner', 'description', ...interfaces]) if (typed(form, key) !== '') body[key] = typed(form, key)
+  return body
 }

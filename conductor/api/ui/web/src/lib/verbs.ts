@@ -1,6 +1,6 @@
 // The actions that can be requested for a machine: the verbs of its state, and those beside it.
 import { verbs as ofState } from '../api/states'
-import type { Machine } from './classify'
+import { kindOf, type Machine } from './classify'
 
 /** Verb is an action that can be requested for a machine; danger is what it may destroy, in words for the question before it. */
 export interface Verb {
@@ -89,6 +89,27 @@ export function refused(v: Verb, m: Machine): string {
     case 'console':
       return ''
   }
+}
+
+/** words are the words of the CLI for verbs, where they differ from the verb's own. */
+const words: Record<string, string> = { undeploy: 'delete', on: 'power on', off: 'power off', reboot: 'rebooting', unset: 'unmaintenance' }
+
+/** advised are the verbs that an advice names behind its first "then", "for" or command, in its order: "correct the cause, then: ferrite node deploy m1, or undeploy". */
+export function advised(advice: string, offered: Verb[]): Verb[] {
+  if (advice.startsWith('nothing')) return []
+  const from = advice.search(/\b(then|for|up|on)\b|\bferrite node /)
+  const found = (from < 0 ? '' : advice.slice(from)).split(/[\s,;:]+/).map((word) => offered.find((v) => v.id === (words[word] ?? word)))
+  return [...new Set(found.filter((v) => v !== undefined))]
+}
+
+/** leading are the verbs that lead a machine on from where it rests. */
+const leading: Record<string, string> = { enroll: 'manage', manageable: 'provide', available: 'deploy', rescue: 'unrescue' }
+
+/** primary is the one verb of a page that is most likely wanted: the first that the advice names, else the one that leads on. */
+export function primary(m: Machine, advice: Verb[], offered: Verb[]): Verb | undefined {
+  const kind = kindOf(m.state)
+  if (kind === 'failed' || kind === 'hold') return advice[0]
+  return offered.find((v) => v.id === leading[m.state])
 }
 
 /** reason is why there is the verb in the machine's state, in the words of the table of states. */

@@ -5,7 +5,7 @@ import type { Node, Status } from '../api/types'
 import { Boundary } from '../components/boundary'
 import { Link } from '../components/link'
 import { Power, State } from '../components/mark'
-import { Failed } from '../components/notice'
+import { Empty, Failed } from '../components/notice'
 import { useData } from '../hooks/use-data'
 import { useEvents } from '../hooks/use-events'
 import { useRoute } from '../hooks/use-route'
@@ -57,7 +57,8 @@ export function MachinePage() {
   const machine = fromNode(n)
   const name = visible(n.name || n.uuid || '')
   const shown = tabs.filter((t) => t.when(n))
-  const tab = shown.find((t) => t.id === (query.get('tab') ?? 'now')) ?? shown[0]!
+  const wanted = query.get('tab') ?? 'now'
+  const tab = shown.find((t) => t.id === wanted)
   return (
     <>
       <title>{`${name} – Ferrite`}</title>
@@ -73,17 +74,15 @@ export function MachinePage() {
         {machine.retired && <span className="tag">retired</span>}
       </div>
       <Failed error={node.error} retry={reload} />
-      <Verbs machine={machine} node={n} changed={reload} />
+      <Verbs machine={machine} node={n} status={status.data} changed={reload} />
       <nav className="tabs" aria-label="Parts of the page">
         {shown.map((t) => (
-          <Link key={t.id} to={address(['machines', id], { tab: t.id === 'now' ? '' : t.id })} aria-current={t.id === tab.id ? 'page' : undefined}>
+          <Link key={t.id} to={address(['machines', id], { tab: t.id === 'now' ? '' : t.id })} aria-current={t === tab ? 'page' : undefined}>
             {t.label}
           </Link>
         ))}
       </nav>
-      <Boundary key={tab.id}>
-        <tab.Part node={n} status={status.data} reload={reload} />
-      </Boundary>
+      <Boundary key={wanted}>{tab ? <tab.Part node={n} status={status.data} reload={reload} /> : <Empty>This machine’s page has no part “{visible(wanted)}”, or your role does not show it.</Empty>}</Boundary>
     </>
   )
 }

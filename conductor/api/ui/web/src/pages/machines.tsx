@@ -9,10 +9,12 @@ import { useStore } from '../hooks/use-store'
 import { attention, inProgress, kindOf, kinds, type Kind } from '../lib/classify'
 import { matches, parse, valueOf, withTerm } from '../lib/filter'
 import { plural } from '../lib/format'
+import { groupings, sizes, usualSize } from '../lib/group'
 import { needing, sorted, underWay } from '../lib/order'
 import { address } from '../lib/route'
 import { Bulk } from './machines/bulk'
 import { MachineFilter } from './machines/filter'
+import { FirstSteps } from './machines/first-steps'
 import { MachineGrid } from './machines/grid'
 import { MachineList } from './machines/list'
 import { MachineTasks } from './machines/tasks'
@@ -46,6 +48,15 @@ export function MachinesPage() {
   }, [rows, filter, view, sort])
 
   const kind = valueOf(text, 'kind')
+  const size = sizes[Number(query.get('size') ?? NaN)] ? Number(query.get('size')) : usualSize(shown.length)
+  const group = query.get('group') ?? ''
+  if (rows.length === 0 && !loading && error === '')
+    return (
+      <>
+        <h1>Machines</h1>
+        <FirstSteps />
+      </>
+    )
   return (
     <>
       <div className="heading">
@@ -55,7 +66,7 @@ export function MachinesPage() {
           {loading && ', reading'}
         </p>
         {session.may('baremetal:node:create') && (
-          <Link to={address(['enroll'])} className="button">
+          <Link to={address(['enroll'])} className="button primary">
             Enroll a machine
           </Link>
         )}
@@ -79,32 +90,50 @@ export function MachinesPage() {
           ))}
       </div>
       <MachineFilter text={text} />
-      <nav className="tabs" aria-label="Views">
-        {views.map((v) => (
-          <Link
-            key={v.view}
-            to={address([], { view: v.view === 'grid' ? '' : v.view, q: text })}
-            aria-current={view === v.view ? 'page' : undefined}
-          >
-            {v.label}
-            {v.view === 'progress' && <Count of={counts.progress} />}
-            {v.view === 'attention' && <Count of={counts.attention} />}
-          </Link>
-        ))}
-      </nav>
-      {rows.length === 0 && !loading && error === '' ? (
-        <Empty>
-          No machine is known yet. Enroll one by its BMC, or switch one on in the boot network: it comes to “Discovered”.
-        </Empty>
-      ) : shown.length === 0 && !loading ? (
+      <div className="views">
+        <nav className="tabs" aria-label="Views">
+          {views.map((v) => (
+            <Link
+              key={v.view}
+              to={address([], { view: v.view === 'grid' ? '' : v.view, q: text, group, size: query.get('size') ?? '' })}
+              aria-current={view === v.view ? 'page' : undefined}
+            >
+              {v.label}
+              {v.view === 'progress' && <Count of={counts.progress} />}
+              {v.view === 'attention' && <Count of={counts.attention} />}
+            </Link>
+          ))}
+        </nav>
+        {view === 'grid' && (
+          <div className="tile-tools">
+            <label>
+              Group by{' '}
+              <select value={group} onChange={(e) => setQuery({ group: e.target.value })}>
+                <option value="">nothing</option>
+                {Object.entries(groupings).map(([by, g]) => (
+                  <option key={by} value={by}>
+                    {g.label}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <label>
+              Tiles{' '}
+              <input type="range" min={0} max={sizes.length - 1} value={size} onChange={(e) => setQuery({ size: e.target.value })} aria-label="Size of the tiles" />
+            </label>
+          </div>
+        )}
+      </div>
+      {shown.length === 0 && !loading ? (
         <Empty>{text === '' ? nothing[view] : 'No machine matches the filter.'}</Empty>
       ) : view === 'list' ? (
         <MachineList rows={shown} sort={sort} chosen={chosen} choose={setChosen} />
       ) : view === 'grid' ? (
-        <MachineGrid rows={shown} chosen={chosen} choose={setChosen} />
+        <MachineGrid rows={shown} size={size} by={group} chosen={chosen} choose={setChosen} />
       ) : (
         <MachineTasks rows={shown} of={view === 'progress' ? 'progress' : 'attention'} />
       )}
+      {view === 'grid' && rows.length <= 6 && !loading && session.may('baremetal:node:create') && <FirstSteps more />}
       <Bulk shown={shown} chosen={chosen} choose={setChosen} />
     </>
   )

@@ -54,7 +54,6 @@ export function UploadForm({ taken, uploaded }: { taken: string[]; uploaded: () 
   const pace = sending ? speed(sending.done, sending.file.size, (sending.now - sending.began) / 1000) : { rate: 0, left: 0 }
   return (
     <form className="form" onSubmit={submit} aria-label="Upload an image">
-      <h2>Upload an image</h2>
       <label>
         File of this computer
         <input

@@ -20,6 +20,8 @@ interface Control {
 /** Console is the serial console: one session has write access, all others are read only. */
 export function Console({ node, reload }: TabProps) {
   const uuid = node.uuid ?? ''
+  // as `ferrite node console`: it needs a driver with a serial line, and not Ironic's console_enabled
+  const [on, setOn] = useState(Boolean(node.console_enabled))
   const [message, setMessage] = useState('')
   const [error, setError] = useState('')
   const [writes, setWrites] = useState(false)
@@ -28,7 +30,7 @@ export function Console({ node, reload }: TabProps) {
   const screen = useRef<HTMLDivElement>(null)
   const buttons = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (!node.console_enabled || !screen.current) return
+    if (!on || !screen.current) return
     const terminal = new Terminal({ convertEol: false, scrollback: 5000, fontFamily: 'ui-monospace, monospace', fontSize: 13, screenReaderMode: true,
       theme: { background: '#000000', black: '#000000' } }) // firmware paints its background black
     const fit = new FitAddon()
@@ -80,12 +82,16 @@ export function Console({ node, reload }: TabProps) {
       resize.disconnect()
       terminal.dispose()
     }
-  }, [uuid, node.console_enabled, turn])
-  const enable = (enabled: boolean) =>
-    void call('PUT', path('/v1/nodes/{node}/states/console', uuid), { body: { enabled } }).then(
-      () => setTimeout(reload, 500),
-      (err: unknown) => setError(errorText(err)),
-    )
+  }, [uuid, on, turn])
+  /** off also ends Ironic's own state of the console, where it is on. */
+  const off = () => {
+    setOn(false)
+    if (node.console_enabled)
+      void call('PUT', path('/v1/nodes/{node}/states/console', uuid), { body: { enabled: false } }).then(
+        () => setTimeout(reload, 500),
+        (err: unknown) => setError(errorText(err)),
+      )
+  }
   const again = (write: boolean, take = false) => {
     setError('')
     setTurn({ write, take, count: turn.count + 1 })
@@ -93,11 +99,11 @@ export function Console({ node, reload }: TabProps) {
   return (
     <section aria-label="Console">
       {error !== '' && <Notice kind="error">{error}</Notice>}
-      {!node.console_enabled ? (
+      {!on ? (
         <p>
-          The console is disabled.{' '}
-          <button type="button" onClick={() => enable(true)}>
-            Enable console
+          The console is off: nobody in this page reads the serial line of the machine.{' '}
+          <button type="button" className="primary" onClick={() => setOn(true)}>
+            Turn the console on
           </button>
         </p>
       ) : (
@@ -128,8 +134,8 @@ export function Console({ node, reload }: TabProps) {
                 Reconnect
               </button>
             )}
-            <button type="button" onClick={() => enable(false)}>
-              Disable console
+            <button type="button" onClick={off}>
+              Turn the console off
             </button>
           </div>
         </>

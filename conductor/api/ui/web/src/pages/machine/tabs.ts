@@ -29,7 +29,7 @@ export const tabs: Tab[] = [
   { id: 'log', label: 'Log', Part: Log, when: rule('baremetal:node:history:get') },
   {
     id: 'console', label: 'Console', Part: lazy(() => import('./console').then((m) => ({ default: m.Console }))),
-    when: (n) => n.console_interface !== 'no-console' && rule('baremetal:node:set_console_state')(n),
+    when: rule('baremetal:node:set_console_state'),
   },
   { id: 'disks', label: 'Disks', Part: Disks, when: rule('baremetal:node:inventory:get') },
   { id: 'network', label: 'Network', Part: Network, when: rule('baremetal:port:list') },

@@ -8,8 +8,8 @@ import { Empty, Failed } from '../../components/notice'
 import { useData } from '../../hooks/use-data'
 import { useEvents } from '../../hooks/use-events'
 import { setQuery, useRoute } from '../../hooks/use-route'
-import { dateOf, timeOfDay, visible } from '../../lib/format'
-import { groups, merge, ofAudit, ofBoot, ofCall, ofEvent, ofHistory, ofLog, ofStages, type AuditLine, type BootLine, type Call, type Entry, type Group } from '../../lib/timeline'
+import { dateOf, duration, shortDuration, timeOfDay, visible } from '../../lib/format'
+import { groups, merge, share, ofAudit, ofBoot, ofCall, ofEvent, ofHistory, ofLog, ofStages, type AuditLine, type BootLine, type Call, type Entry, type Group } from '../../lib/timeline'
 import type { TabProps } from '../machine'
 
 /** most entries that are shown at once. */
@@ -44,6 +44,7 @@ export function TimeLine({ node, status }: TabProps) {
   const words = query.get('find') ?? ''
   const [most, setMost] = useState(page)
   const shown = entries.filter((e) => !hidden.has(e.group) && (words === '' || `${e.text} ${e.detail} ${e.by}`.toLowerCase().includes(words.toLowerCase())))
+  const longest = Math.max(0, ...shown.slice(0, most).map((e) => e.seconds ?? 0))
   const toggle = (group: Group) => {
     const next = new Set(hidden)
     if (!next.delete(group)) next.add(group)
@@ -73,7 +74,7 @@ export function TimeLine({ node, status }: TabProps) {
       {shown.length === 0 && !kept.loading && <Empty>No entry matches the filter.</Empty>}
       <ol className="timeline">
         {shown.slice(0, most).map((entry, i) => (
-          <Line key={entry.key} entry={entry} first={i === 0 || dateOf(shown[i - 1]!.at) !== dateOf(entry.at)} />
+          <Line key={entry.key} entry={entry} first={i === 0 || dateOf(shown[i - 1]!.at) !== dateOf(entry.at)} after={shown[i + 1]?.at} longest={longest} />
         ))}
       </ol>
       {shown.length > most && (
@@ -87,15 +88,27 @@ export function TimeLine({ node, status }: TabProps) {
 
 const names = Object.fromEntries(groups.map(({ group, one }) => [group, one]))
 
-const Line = ({ entry, first }: { entry: Entry; first: boolean }) => (
+/** gap is how long after the entry before it something was; short ones within the same second say nothing. */
+const gap = (at: number, before: number | undefined): string => (before === undefined || at - before < 1000 ? '' : `+${shortDuration((at - before) / 1000)}`)
+
+const took = (seconds: number): string => (seconds < 1 ? `${Math.round(seconds * 1000)} ms` : duration(seconds))
+
+const Line = ({ entry, first, after, longest }: { entry: Entry; first: boolean; after: number | undefined; longest: number }) => (
   <li className={`entry entry-${entry.group}`}>
     {first && <span className="day">{dateOf(entry.at)}</span>}
     <time dateTime={new Date(entry.at).toISOString()}>{timeOfDay(entry.at)}</time>
+    <span className="gap" title="after the entry before it">{gap(entry.at, after)}</span>
     <span className="group">{names[entry.group]}</span>
     <span className="text">
       {visible(entry.text)} {entry.detail !== '' && <span className="muted">{visible(entry.detail)}</span>}
     </span>
     {entry.by !== '' && <span className="by">by {visible(entry.by)}</span>}
+    {entry.seconds !== undefined && (
+      <span className="took">
+        <span className="bar" style={{ width: `${share(entry.seconds, longest)}%` }} aria-hidden="true" />
+        {took(entry.seconds)}
+      </span>
+    )}
   </li>
 )
 

@@ -1,9 +1,9 @@
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { errorText } from '../../api/fault'
 import { ask, ferrite, type Arguments } from '../../api/machine'
 import { get } from '../../api/client'
 import { session } from '../../api/session'
-import type { Answer, Node } from '../../api/types'
+import type { Answer, Node, Status } from '../../api/types'
 import { Confirm } from '../../components/confirm'
 import { Dialog } from '../../components/dialog'
 import { Notice } from '../../components/notice'
@@ -14,34 +14,71 @@ import { imageOf } from '../../lib/deploy'
 import { visible } from '../../lib/format'
 import { label } from '../../lib/order'
 import { address } from '../../lib/route'
-import { all, reason, refused, type Verb } from '../../lib/verbs'
+import { inLabels } from '../../lib/words'
+import { advised, all, primary, reason, refused, type Verb } from '../../lib/verbs'
 import { VerbFields } from './verb-fields'
 
-/** Verbs are the buttons of what can be asked of a machine now. What one may not do is not there. */
-export function Verbs({ machine, node, changed }: { machine: Machine; node: Node; changed: () => void }) {
+/** Verbs are the last error, the next step, and the buttons of what can be asked of a machine now. What one may not do is not there. */
+export function Verbs({ machine, node, status, changed }: { machine: Machine; node: Node; status: Status | undefined; changed: () => void }) {
   const [open, setOpen] = useState<Verb | null>(null)
   const offered = all.filter((v) => session.may(v.rule, machine.owner, node.lessee ?? '') && refused(v, machine) === '')
-  if (offered.length === 0) return null
-  const group = (kinds: Verb['kind'][]) => offered.filter((v) => kinds.includes(v.kind))
+  const tried = status?.try ? advised(status.try, offered) : []
+  const first = primary(machine, tried, offered)
+  const button = (v: Verb) => <Button key={v.id} verb={v} machine={machine} open={setOpen} first={v === first} />
+  const rest = offered.filter((v) => !tried.includes(v))
+  const own = rest.filter((v) => v.kind === 'provision').sort((a, b) => Number(b === first) - Number(a === first))
+  const others = rest.filter((v) => v.kind !== 'provision')
   return (
-    <div className="verbs">
-      <div className="row" role="group" aria-label="Verbs of its state">
-        {group(['provision']).map((v) => (
-          <Button key={v.id} verb={v} machine={machine} open={setOpen} />
-        ))}
-      </div>
-      <div className="row" role="group" aria-label="Power and service">
-        {group(['power', 'maintenance', 'delete']).map((v) => (
-          <Button key={v.id} verb={v} machine={machine} open={setOpen} />
-        ))}
-      </div>
+    <>
+      {status && <Next status={status} buttons={tried.map(button)} />}
+      {offered.length > 0 && (
+        <div className="verbs">
+          {own.length > 0 && (
+            <div className="row" role="group" aria-label="Verbs of its state">
+              {own.map(button)}
+            </div>
+          )}
+          {others.length > 0 && (
+            <div className="row" role="group" aria-label="Power and service">
+              {others.map(button)}
+            </div>
+          )}
+        </div>
+      )}
       {open && <VerbDialog verb={open} machine={machine} node={node} onClose={() => setOpen(null)} changed={changed} />}
+    </>
+  )
+}
+
+/** Next is why the machine is where it is, and what to do: each verb that the advice names is a button. */
+function Next({ status: s, buttons }: { status: Status; buttons: ReactNode[] }) {
+  const bad = Boolean(s.last_error || s.fault)
+  if (!bad && !s.try) return null
+  return (
+    <div className={bad ? 'notice notice-error next-step' : 'next-step'} role="group" aria-label="Next step">
+      {s.last_error && (
+        <p>
+          <strong>Last error:</strong> {visible(inLabels(s.last_error))}
+        </p>
+      )}
+      {s.fault && <p>Taken out of service by the conductor: {visible(s.fault)}</p>}
+      {s.try && (
+        <p>
+          <strong>Next:</strong> {visible(inLabels(s.try))}
+        </p>
+      )}
+      {buttons.length > 0 && <div className="row">{buttons}</div>}
     </div>
   )
 }
 
-const Button = ({ verb: v, machine, open }: { verb: Verb; machine: Machine; open: (v: Verb) => void }) => (
-  <button type="button" title={reason(v, machine)} className={v.danger === '' ? '' : 'careful'} onClick={() => open(v)}>
+const Button = ({ verb: v, machine, open, first }: { verb: Verb; machine: Machine; open: (v: Verb) => void; first: boolean }) => (
+  <button
+    type="button"
+    title={sentence(reason(v, machine)) + (v.danger === '' ? '' : ` ${v.danger} You are asked first.`)}
+    className={first ? 'primary' : v.danger === '' ? '' : 'careful'}
+    onClick={() => open(v)}
+  >
     {v.label}
   </button>
 )
