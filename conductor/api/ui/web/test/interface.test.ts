@@ -41,9 +41,15 @@ describe('the form to enroll', () => {
     for (const settings of Object.values(common)) expect(settings.findIndex((s) => s.required)).toBe(0)
     const form = new FormData()
     for (const [key, value] of [['info/redfish_address', ' 10.0.0.1 '], ['info/redfish_password', ''], ['name', 'm1'], ['inspect_interface', 'agent'], ['mac', 'x']]) form.set(key!, value!)
-    expect(bodyOf(form, 'redfish', ['redfish_address', 'redfish_password'], ['inspect_interface', 'raid_interface'])).toEqual({
+    expect(bodyOf(form, 'redfish', ['redfish_address', 'redfish_password'], ['inspect_interface', 'raid_interface'], false)).toEqual({
       driver: 'redfish', driver_info: { redfish_address: '10.0.0.1' }, name: 'm1', inspect_interface: 'agent',
     })
+    const inspects = (inspect: string, mac: string, has: boolean) => {
+      form.set('inspect_interface', inspect)
+      form.set('mac', mac)
+      return bodyOf(form, 'redfish', [], ['inspect_interface'], has)['inspect_interface']
+    }
+    expect([inspects('', 'x', true), inspects('redfish', 'x', true), inspects('', '', true), inspects('', 'x', false)]).toEqual(['agent', 'redfish', undefined, undefined])
   })
 })
 

@@ -26,7 +26,7 @@ export function Choice({ label, field, means, usual, options }: Named & { usual:
     <div className="field">
       <Label {...{ id, label, field }} />
       <select id={id} name={field} defaultValue="" aria-describedby={means ? `${id}-means` : undefined}>
-        <option value="">{`${usual} (the default)`}</option>
+        <option value="">{field === 'inspect_interface' ? 'the usual' : `${usual} (the default)`}</option>
         {options
           .filter((option) => option !== usual)
           .map((option) => (

@@ -14,12 +14,12 @@ export const ways = (url: string): Way[] => [
   {
     title: 'Add one machine by its BMC', means: 'You know the address and the login of its BMC, and the MAC address that it boots from.',
     page: { to: 'enroll', label: 'Enroll a machine' },
-    where: 'Or in a shell. It asks for the password; replace name and addresses with yours:',
+    where: 'Or in bash. It asks for the password; replace name and addresses with yours:',
     command: `export FERRITE_URL=${url}
 read -rsp 'Password of the BMC: ' BMC_PASSWORD && ferrite node create --driver redfish \\
   --name metal-1 --inspect-interface agent --port 52:54:00:12:34:56 \\
   --driver-info redfish_address=https://192.0.2.10 --driver-info redfish_username=admin \\
-  --driver-info redfish_password="$BMC_PASSWORD"`,
+  --driver-info-file redfish_password=<(printf %s "$BMC_PASSWORD")`,
   },
   {
     title: 'Apply a file of machines', means: 'You have a list: one document a machine, as in Metal3. The file can be applied again after each change.',

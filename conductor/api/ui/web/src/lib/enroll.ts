@@ -43,7 +43,7 @@ export interface Choice {
 }
 
 const kinds: [kind: string, label: string, means: string, usual: boolean][] = [
-  ['inspect', 'Inspection', 'agent boots a ramdisk that reads disks and links; the others ask the BMC alone.', true],
+  ['inspect', 'Inspection', 'agent boots a ramdisk that reads disks and links; the others ask the BMC alone. Left empty: agent where there is a MAC address.', true],
   ['console', 'Serial console', 'For clients of Ironic. The console of this page, and ferrite node console, need none.', false],
   ['rescue', 'Rescue', 'agent boots a ramdisk to log in to when the system is broken.', true],
   ['boot', 'Boot', 'How the ramdisk is booted: from the network, or from a virtual drive of the BMC.', false],
@@ -74,9 +74,13 @@ export function driverInfo(form: FormData, keys: string[]): Record<string, strin
   return Object.fromEntries(keys.map((key) => [key, typed(form, `info/${key}`)]).filter(([, value]) => value !== ''))
 }
 
-/** bodyOf is the node as it was typed; fields that were left empty are the driver's defaults. */
-export function bodyOf(form: FormData, driver: string, keys: string[], interfaces: string[]): Record<string, unknown> {
+/**
+ * bodyOf is the node as it was typed; fields that were left empty are the driver's defaults. As `ferrite node create` does it, a
+ * machine with a MAC address is inspected by the ramdisk, where the driver has that.
+ */
+export function bodyOf(form: FormData, driver: string, keys: string[], interfaces: string[], ramdiskInspects: boolean): Record<string, unknown> {
   const body: Record<string, unknown> = { driver, driver_info: driverInfo(form, keys) }
   for (const key of ['name', 'resource_class', 'owner', 'description', ...interfaces]) if (typed(form, key) !== '') body[key] = typed(form, key)
+  if (ramdiskInspects && typed(form, 'mac') !== '') body['inspect_interface'] ??= 'agent'
   return body
 }

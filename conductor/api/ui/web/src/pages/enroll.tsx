@@ -52,7 +52,7 @@ export function EnrollPage() {
     const data = new FormData(event.currentTarget)
     setError('')
     setBusy('Enrolling …')
-    enroll(bodyOf(data, driver, Object.keys(known), interfaces.map((i) => i.field)), String(data.get('mac')).trim(), manage, data.get('inspect') !== null, setBusy).then(
+    enroll(bodyOf(data, driver, Object.keys(known), interfaces.map((i) => i.field), interfaces.some((i) => i.field === 'inspect_interface' && i.options.includes('agent'))), String(data.get('mac')).trim(), manage, data.get('inspect') !== null, setBusy).then(
       (uuid) => go(address(['machines', uuid])),
       (err: unknown) => {
         setError(errorText(err))
