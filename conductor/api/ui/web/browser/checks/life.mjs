@@ -28,20 +28,26 @@ export async function life({ tally, browser }) {
       await state('manageable')
     }
 
-    await tally.check('an empty conductor shows three ways to begin; a file of machines works as it is copied', async () => {
+    await tally.check('an empty conductor shows three ways to begin, and their commands work as they are copied', async () => {
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
       await page.goto(`${c.url}/ui/`)
       await settled(page)
       await page.getByText('No machine is known yet').waitFor()
       await accessible(page)
       await shot(page, 'machines-empty')
-      await page.getByText('Apply a file of machines').click()
-      await page.getByRole('button', { name: 'Copy: the commands of “Apply a file of machines”' }).click()
-      await page.getByText('Copied').first().waitFor()
-      const copied = await page.evaluate(() => navigator.clipboard.readText())
-      execFileSync('bash', ['-ec', copied], { cwd: c.dir, env: { ...process.env, PATH: `${dirname(program)}:${process.env.PATH}` } })
-      await page.getByRole('link', { name: /^default~metal-1/ }).waitFor()
-      await page.getByRole('heading', { name: 'More machines' }).waitFor()
+      for (const way of ['Apply a file of machines', 'Add one machine by its BMC']) {
+        await page.locator('summary', { hasText: way }).click()
+        await page.getByRole('button', { name: `Copy: the commands of “${way}”` }).click()
+        await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor()
+        const copied = await page.evaluate(() => navigator.clipboard.readText())
+        assert.ok(copied.includes(c.url), copied)
+        execFileSync('bash', ['-ec', copied], { cwd: c.dir, input: 'a secret\n', env: { ...process.env, PATH: `${dirname(program)}:${process.env.PATH}` } })
+        await page.getByRole('heading', { name: 'More machines' }).waitFor()
+      }
+      await page.getByRole('gridcell', { name: /^default~metal-1/ }).waitFor()
+      await page.getByRole('gridcell', { name: /^metal-1/ }).waitFor()
+      assert.equal((await c.call('GET', '/v1/nodes/metal-1')).inspect_interface, 'agent')
+      await c.call('DELETE', '/v1/nodes/metal-1')
       await c.call('DELETE', '/apis/metal3.io/v1alpha1/namespaces/default/baremetalhosts/metal-1')
     })
 
