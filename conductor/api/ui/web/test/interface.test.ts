@@ -67,6 +67,8 @@ describe('the next step', () => {
   it.each([
     ['inspect failed', 'correct the cause in last_error, then ask for: manage or inspect', ['manage', 'inspect']],
     ['deploy failed', 'ferrite node logs m1; correct the cause, then: ferrite node deploy m1, or undeploy', ['deploy', 'delete']],
+    ['manageable', 'ferrite node provide m1; before that, if wanted: ferrite node inspect m1', ['provide', 'inspect']],
+    ['clean wait', 'nothing, it continues by itself; to give up: ferrite node abort m1', []],
     ['rescue', 'ssh rescue@10.0.0.4; to end it: ferrite node unrescue m1', ['unrescue']],
     ['active', 'correct the cause of the last error, then: ferrite node power off m1', ['power off']],
     ['deploying', 'nothing: the conductor is at work; last_error will say so if it fails', []],

@@ -44,8 +44,7 @@ export async function life({ tally, browser }) {
         execFileSync('bash', ['-ec', copied], { cwd: c.dir, input: 'a secret\n', env: { ...process.env, PATH: `${dirname(program)}:${process.env.PATH}` } })
         await page.getByRole('heading', { name: 'More machines' }).waitFor()
       }
-      await page.getByRole('gridcell', { name: /^default~metal-1/ }).waitFor()
-      await page.getByRole('gridcell', { name: /^metal-1/ }).waitFor()
+      await page.getByRole('gridcell', { name: /metal-1/ }).nth(1).waitFor() // the host's, and the node
       assert.equal((await c.call('GET', '/v1/nodes/metal-1')).inspect_interface, 'agent')
       await c.call('DELETE', '/v1/nodes/metal-1')
       await c.call('DELETE', '/apis/metal3.io/v1alpha1/namespaces/default/baremetalhosts/metal-1')
