@@ -1,4 +1,5 @@
 // Which group a state belongs to, and why a machine needs somebody.
+import { inLabels } from './words'
 
 /** Kind is a group of states that has a colour and a shape of its own. */
 export type Kind = 'failed' | 'hold' | 'waiting' | 'working' | 'rescue' | 'active' | 'available' | 'manageable' | 'enroll'
@@ -71,8 +72,11 @@ export interface Machine {
 /** longWait is after which a machine that is waited for is worth a look, in milliseconds. */
 export const longWait = 30 * 60 * 1000
 
-/** attention is why a machine needs somebody; '' for none. The first reason is the most urgent one. */
-export function attention(m: Machine, now: number): string {
+/** attention is why a machine needs somebody, with the labels of the forms; '' for none. */
+export const attention = (m: Machine, now: number): string => inLabels(need(m, now))
+
+/** need is the most urgent reason. */
+function need(m: Machine, now: number): string {
   const kind = kindOf(m.state)
   if (kind === 'failed') return m.error || `${plainState(m.state)}`
   if (m.fault) return `${m.fault}${m.reason ? `: ${m.reason}` : ''}`

@@ -14,4 +14,4 @@ const names = Object.fromEntries(Object.entries(labels).flatMap(([path, label]) 
 const path = new RegExp(`(?<![\\w/.])(${Object.keys(names).sort((a, b) => b.length - a.length).join('|')})(?![\\w/])`, 'g')
 
 /** inLabels is a text with the labels of forms in place of the API's names of fields. */
-export const inLabels = (text: string): string => text.replace(path, (name) => names[name] ?? name)
+export const inLabels = (text: string): string => text && text.replace(path, (name) => names[name] ?? name)

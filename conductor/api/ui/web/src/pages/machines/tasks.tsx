@@ -11,6 +11,7 @@ import { attention } from '../../lib/classify'
 import { duration, secondsSince, visible } from '../../lib/format'
 import { label } from '../../lib/order'
 import { address } from '../../lib/route'
+import { inLabels } from '../../lib/words'
 
 const height = 124
 const narrowHeight = 156
@@ -43,8 +44,8 @@ export const MachineTasks = memo(function MachineTasks({ rows, of }: { rows: Row
             </p>
           )}
           {statuses[row.uuid]?.try && (
-            <p className="next" title={visible(statuses[row.uuid]?.try ?? '')}>
-              <span className="muted">Next:</span> {visible(statuses[row.uuid]?.try ?? '')}
+            <p className="next" title={visible(inLabels(statuses[row.uuid]?.try ?? ''))}>
+              <span className="muted">Next:</span> {visible(inLabels(statuses[row.uuid]?.try ?? ''))}
             </p>
           )}
         </li>
