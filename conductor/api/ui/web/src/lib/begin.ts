@@ -37,7 +37,7 @@ kind: BareMetalHost
 metadata: {name: metal-1}
 spec:
   online: true
-  bootMACAddress: 52:54:00:12:34:56
+  bootMACAddress: 52:54:00:12:34:57
   bmc: {address: fake://metal-1, credentialsName: metal-1-bmc}
 END
 ferrite host apply -f machines.yaml`,
