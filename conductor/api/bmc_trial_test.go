@@ -13,7 +13,8 @@ import (
 // not have are refused before anything is dialled, and no answer has the password.
 func TestBMCTrial(t *testing.T) {
 	c := newConductor(t)
-	const path, info = nodeapi.FerriteRoot + "/bmc-test", `"driver_info":{"redfish_address":"https://10.0.0.9","redfish_password":"hunter2"}`
+	const path = nodeapi.FerriteRoot + "/bmc-test"
+	const info = `"driver_info":{"redfish_address":"https://10.0.0.9","redfish_password":"hunter2"}`
 	good := `{"driver":"redfish",` + info + `}`
 	if d := c.must(http.StatusOK, 115, "POST", path, good).doc(t); d["power_state"] != "power off" {
 		t.Errorf("the answer is %v", d)
