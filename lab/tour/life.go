@@ -26,7 +26,7 @@ func (t *tour) life(ctx context.Context, img osimage.Image) error {
 	m := t.site.Machines[0]
 	began := time.Now()
 	t.stage("enroll", "%s is off and its disk is empty; its BMC is %s", m.Name, m.URL)
-	if _, err := t.site.Enroll(ctx, m, rescuable()); err != nil {
+	if _, err := t.site.Enroll(ctx, m, visited()); err != nil {
 		return fmt.Errorf("enroll: %w", err)
 	}
 	for _, v := range [][2]string{{"manage", "manageable"}, {"inspect", "manageable"}, {"provide", "available"}} {
@@ -53,12 +53,15 @@ func (t *tour) life(ctx context.Context, img osimage.Image) error {
 	}
 	t.stage("booted", "%s reports: hostname %q, from its config drive", m.Name, r.Hostname())
 	t.stage("done", "from enroll to a booted operating system: %.1f s", time.Since(began).Seconds())
-	_, err = t.site.Enroll(ctx, t.site.Machines[1], rescuable())
+	_, err = t.site.Enroll(ctx, t.site.Machines[1], visited())
 	return err
 }
 
-// rescuable has a visitor's ferrite node rescue work, which the driver's default does not.
-func rescuable() map[string]any { return map[string]any{"rescue_interface": "agent"} }
+// visited has a visitor's ferrite node rescue and the console of the web interface work, which the driver's defaults do
+// not.
+func visited() map[string]any {
+	return map[string]any{"rescue_interface": "agent", "console_interface": "redfish-serial"}
+}
 
 // follow requests a verb and shows the progress until the node rests.
 func (t *tour) follow(ctx context.Context, name, verb, state string, configDrive any) error {

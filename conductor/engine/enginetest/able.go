@@ -80,8 +80,13 @@ func (a *Able) SetSecureBoot(_ context.Context, _ node.Node, on bool) error {
 	return a.take(func() { a.Secure = on })
 }
 
-// ValidateConsole accepts every node.
-func (a *Able) ValidateConsole(node.Node) error { return nil }
+// ValidateConsole refuses a console that is switched off, as the drivers do.
+func (a *Able) ValidateConsole(n node.Node) error {
+	if n.Off("console") {
+		return node.Refuse(node.Invalid, "%s is no serial console", n.Interfaces["console"])
+	}
+	return nil
+}
 
 // SetConsole accepts every request.
 func (a *Able) SetConsole(context.Context, node.Node, bool) error { return nil }

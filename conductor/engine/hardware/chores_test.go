@@ -136,6 +136,9 @@ func TestConsole(t *testing.T) {
 			!strings.Contains(err.Error(), "does not support console") {
 			t.Errorf("no-console: %v", err)
 		}
+		if verdicts, err := a.E.Validate(a.Ctx, n.UUID); err != nil || verdicts["console"] != nil {
+			t.Errorf("no-console is switched off, and is not wrong: %v, %v", verdicts["console"], err)
+		}
 		n = a.Node(n.UUID)
 		n.Interfaces["console"] = "sol"
 		saved := n.Clone()

@@ -110,7 +110,7 @@ func (e *Hardware) Validate(ctx context.Context, ref string) (map[string]error, 
 	if out["deploy"] == nil {
 		out["deploy"] = plan.CheckInstanceTraits(n)
 	}
-	if consoles, ok := bmc.(core.Consoles); ok {
+	if consoles, ok := bmc.(core.Consoles); ok && !n.Off("console") {
 		out["console"] = consoles.ValidateConsole(n)
 	}
 	return out, nil

@@ -3,6 +3,7 @@ package node
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -84,14 +85,21 @@ func asTree(s *client.Session, _ *cobra.Command) noun.After {
 	}
 }
 
+// switchedOff ends Ironic's reason for an interface that the node has switched off, as no-console does.
+const switchedOff = " (disabled or not implemented)."
+
 func validRows(_ *client.Session, byKind map[string]nodeapi.Valid) *output.Table {
 	t := output.NewTable("Interface", "Works", "Reason")
 	for _, kind := range output.Sorted(byKind) {
 		works := "not supported"
+		reason := byKind[kind].Reason
 		if v := byKind[kind].Result; v != nil {
 			works = map[bool]string{true: "yes", false: "no"}[*v]
 		}
-		t.Row(kind, works, byKind[kind].Reason)
+		if strings.HasSuffix(reason, switchedOff) {
+			works, reason = "off", ""
+		}
+		t.Row(kind, works, reason)
 	}
 	return t
 }
