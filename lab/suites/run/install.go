@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/lab/progress"
 	"github.com/ferrite-metal/ferrite/lab/suites"
 )
 
@@ -48,6 +49,6 @@ func install(ctx context.Context, name string) error {
 		}
 	}
 	fmt.Println("installing:", names)
-	const apt = "apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "
-	return command(ctx, os.Stderr, "sh", "-c", apt+names+" >/dev/null")
+	const apt = "apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "
+	return progress.Run(ctx, "apt", true, "sh", "-c", apt+names)
 }
