@@ -12,6 +12,7 @@ LINT     := $(FERRITE_CACHE)/bin/golangci-lint-$(GOLANGCI)
 NFPM     := v2.45.2
 PACKER   := $(FERRITE_CACHE)/bin/nfpm-$(NFPM)
 BUILD    := go build -trimpath -buildvcs=false -ldflags '-s -w'
+SHOW     := bin/show
 FUZZTIME ?= 10s
 OS       ?= tiny
 
@@ -19,17 +20,31 @@ OS       ?= tiny
 help:
 	@awk -F ' *## *| *[|] *' '/^[a-z0-9-]+:.*## .*[|]/ {sub(":.*", "", $$1); printf "  make %-13s %-4s %7s  %s\n", $$1, $$2, $$3, $$4}' $(MAKEFILE_LIST)
 
+# SHOW runs a long command and shows what it is doing. Built with the flags of the others, it compiles nothing twice.
+$(SHOW): $(wildcard lab/progress/*.go lab/progress/run/*.go)
+	@mkdir -p bin
+	@echo "building bin/show, which shows the progress of the other builds"
+	@$(BUILD) -o $@ ./lab/progress/run
+
 .PHONY: lab
-lab: deps lab-ui build ramdisk ## root | 1 min | bring a lab up, take a machine from power-off to its own operating system, stay up (OS=tiny, OS=debian)
+lab: lab-free deps lab-ui build ramdisk ## root | 1 min | bring a lab up, take a machine from power-off to its own operating system, stay up (OS=tiny, OS=debian)
 	@bin/ferrite-lab up --os $(OS)
 
-# A lab without npm, or far from its registry, is a lab all the same.
+# A second lab would be refused only after the build.
+LAB := $(or $(TMPDIR),/tmp)/ferrite-lab
+.PHONY: lab-free
+lab-free:
+	@[ ! -e $(LAB)/lab.json ] || { url=$$(sed -n 's/^  "url": "\(.*\)",$$/\1/p' $(LAB)/lab.json); \
+	  echo "a lab is in $(LAB) already$${url:+: reach it with: export FERRITE_URL=$$url}; end it with: make lab-down" >&2; exit 1; }
+
+# A lab without npm, or far from its registry, is a lab all the same. A source tar has the interface built.
 .PHONY: lab-ui
 lab-ui:
-	@if command -v npm >/dev/null && $(MAKE) ui; then :; else echo "the lab has no web interface: it needs npm (make ui)"; fi
+	@if $(MAKE) -q $(UI_BUILT) || { command -v npm >/dev/null && $(MAKE) ui; }; then :; else \
+	  echo "the lab has no web interface: it needs npm (make ui)"; fi
 
 .PHONY: lab-down
-lab-down: ## root | | end the lab and leave nothing behind
+lab-down: ## root | | end the lab; say what stays
 	@if [ -x bin/ferrite-lab ]; then bin/ferrite-lab down; else echo "no lab: bin/ferrite-lab was never built"; fi
 
 .PHONY: test
@@ -78,9 +93,9 @@ lint: $(LINT)
 	$(LINT) run ./...
 	$(LINT) run --build-tags "$(LEAN)" $$(grep -rlE '^//go:build no' --include=*.go cmd conductor | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
-$(LINT):
+$(LINT): | $(SHOW)
 	@mkdir -p $(@D)
-	GOBIN=$(@D) GOFLAGS=-buildvcs=false go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI)
+	GOBIN=$(@D) GOFLAGS=-buildvcs=false $(SHOW) golangci-lint go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI)
 	mv $(@D)/golangci-lint $@
 
 # On a busy machine Go's fuzzer may end a run that found nothing with "context deadline
@@ -102,52 +117,71 @@ golden: ## | 3 min | rewrite the golden files and the diagram; look at the diff
 	go test $$(grep -rlF -e 'flag.Bool("update"' -e 'pxetest.UpdateFlag()' --include='*_test.go' . | xargs -n1 dirname | sort -u) -update
 
 .PHONY: build
-build: ## | 2 min | the three programs, static, into bin/
-	@mkdir -p bin
-	@echo "building the three programs (a minute or two the first time)"
-	@$(BUILD) -o bin/ ./cmd/ferrite ./cmd/ferrite-agent ./cmd/ferrite-lab
+build: $(SHOW) ## | 2 min | the three programs, static, into bin/
+	@$(SHOW) "the three programs" $(BUILD) -o bin/ ./cmd/ferrite ./cmd/ferrite-agent ./cmd/ferrite-lab
 
 # The links make bin/core a folder like bin/ for suites.
 LEAN := nohosts noopenstack nosignals nooperate
 .PHONY: core
-core: ## | 1 min | bin/core/ferrite: the program without extras (Metal3, OpenStack, webhooks and traces, backup and setup)
+core: $(SHOW) ## | 1 min | bin/core/ferrite: the program without extras (Metal3, OpenStack, webhooks and traces, backup and setup)
 	@mkdir -p bin/core && ln -sfn ../ramdisk bin/core/ramdisk && ln -sf ../ferrite-agent bin/core/
-	@$(BUILD) -tags "$(LEAN)" -o bin/core/ ./cmd/ferrite
+	@$(SHOW) "ferrite without extras" $(BUILD) -tags "$(LEAN)" -o bin/core/ ./cmd/ferrite
 	@ls -l bin/core/ferrite | awk '{printf "core: ok bin/core/ferrite %.1f MB\n", $$5 / 1e6}'
 
 # The web interface needs Node.js 18 or newer and npm; everything else is built without them.
 UI := conductor/api/ui/web
-$(UI)/node_modules/.package-lock.json: $(UI)/package.json $(UI)/package-lock.json
+UI_BUILT := conductor/api/ui/built/index.html.gz
+$(UI)/node_modules/.package-lock.json: $(UI)/package.json $(UI)/package-lock.json | $(SHOW)
 	@go run ./lab/suites/run -deps npm
-	@cd $(UI) && npm ci --loglevel error
+	@$(SHOW) "npm ci" npm --prefix $(UI) ci --loglevel error
+
+# Where the sources are older nothing is done: a source tar needs no npm.
+$(UI_BUILT): $(shell find $(UI) \( -name node_modules -o -name dist \) -prune -o -type f -print) | $(SHOW)
+	@$(MAKE) $(UI)/node_modules/.package-lock.json
+	@$(SHOW) "types of the web interface" npm --prefix $(UI) run --silent check
+	@$(SHOW) "the web interface" npm --prefix $(UI) run --silent build
 
 .PHONY: ui
-ui: $(UI)/node_modules/.package-lock.json ## | 1 min | the web interface, which the next `make build` has in it (needs npm)
-	@cd $(UI) && npm run --silent check && npm run --silent build
+ui: $(UI_BUILT) ## | 1 min | the web interface, which the next `make build` has in it (needs npm)
 
 .PHONY: ui-unit
 ui-unit: $(UI)/node_modules/.package-lock.json
 	@cd $(UI) && npm run --silent check && npm run --silent test
 
+# Machines are x86-64, whichever server makes their ramdisk.
+.PHONY: bundle
+bundle: ui
+	@GOARCH=amd64 $(SHOW) "the agent" $(BUILD) -o bin/bundle/ ./cmd/ferrite-agent
+	@$(SHOW) "the packer" $(BUILD) -o bin/tools/ ./images/ramdisk/bundle/pack ./cmd/ferrite-pack
+	@$(SHOW) "console commands of ramdisks" bin/tools/pack bin/bundle/ferrite-agent images/ramdisk/bundle/files
+
 .PHONY: release
-release: ui build ## | 3 min | bin/release/ferrite, with agent and console commands inside: it builds ramdisks on any server
-	@mkdir -p bin/release
-	@go run ./images/ramdisk/bundle/pack bin/ferrite-agent images/ramdisk/bundle/files
-	@$(BUILD) -tags bundled -o bin/release/ ./cmd/ferrite
+release: build bundle ## | 3 min | bin/release/ferrite, with agent and console commands inside: it builds ramdisks on any server
+	@$(SHOW) "ferrite with its ramdisk" $(BUILD) -tags bundled -o bin/release/ ./cmd/ferrite
 	@ls -l bin/release/ferrite | awk '{printf "release: ok bin/release/ferrite %.1f MB\n", $$5 / 1e6}'
 
-# The time of every file in a package: two builds of one commit are the same, byte by byte.
-export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null)
-.PHONY: packages
-packages: release $(PACKER) ## | 5 min | a .deb, an .rpm, a tar and an OCI image of ferrite, amd64 and arm64, into bin/packages
-	@rm -rf bin/packages && mkdir -p bin/packages
-	@for a in amd64 arm64; do GOARCH=$$a $(BUILD) -tags bundled -o bin/packages/programs/$$a/ ./cmd/ferrite; done
-	@go run ./cmd/ferrite-pack --nfpm $(PACKER)
+# The time of every file in a package: two builds of one commit are the same, byte by byte. A source tar has it, too.
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y go.mod)
+PROGRAM = GOARCH=$(1) $(SHOW) "ferrite for $(1)" $(BUILD) -tags bundled -o bin/packages/programs/$(1)/ ./cmd/ferrite
+ARCH    := $(shell go env GOARCH)
 
-$(PACKER):
+.PHONY: deb rpm
+deb: bundle $(PACKER) ## | 2 min | a package for this machine alone, into bin/packages (make rpm: for relatives of Fedora)
+deb rpm: bundle $(PACKER)
+	@$(call PROGRAM,$(ARCH))
+	@bin/tools/ferrite-pack --nfpm $(PACKER) --arch $(ARCH) --format $@
+
+.PHONY: packages
+packages: bundle $(PACKER) ## | 5 min | a .deb, an .rpm, a tar and an OCI image of ferrite, amd64 and arm64, into bin/packages
+	@rm -rf bin/packages
+	@$(call PROGRAM,amd64)
+	@$(call PROGRAM,arm64)
+	@bin/tools/ferrite-pack --nfpm $(PACKER)
+
+$(PACKER): | $(SHOW)
 	@mkdir -p $(@D)
-	GOBIN=$(@D) GOFLAGS=-buildvcs=false go install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM)
-	mv $(@D)/nfpm $@
+	@GOBIN=$(@D) GOFLAGS=-buildvcs=false $(SHOW) "nfpm, which packs" go install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM)
+	@mv $(@D)/nfpm $@
 
 .PHONY: man
 man: build
@@ -155,7 +189,7 @@ man: build
 
 .PHONY: ramdisk
 ramdisk: build
-	@bin/ferrite ramdisk build --profile $(or $(PROFILE),lab) --agent bin/ferrite-agent --out bin/ramdisk
+	@$(SHOW) ramdisk bin/ferrite ramdisk build --profile $(or $(PROFILE),lab) --agent bin/ferrite-agent --out bin/ramdisk
 
 .PHONY: bench
 bench: deps build ramdisk ## root | 27 min | measure sizes, boot times and speeds
@@ -169,7 +203,7 @@ bench-compare: deps ## root | 2 h | the ratio of each figure of bench to that of
 	@go run ./lab/benchcompare -base "$(BASE)" $(COMPARE)
 
 .PHONY: deps
-deps:
+deps: $(SHOW)
 	@go run ./lab/suites/run -deps base
 
 .PHONY: clean

@@ -182,6 +182,9 @@ func (l *Lab) Forward(hostAddr string, port int) (string, error) {
 	return f.Addr(), nil
 }
 
+// Announce records the URL of the conductor's API on the host's loopback, for the next person who wants a lab here.
+func (l *Lab) Announce(url string) error { return l.change(func(s *State) { s.URL = url }) }
+
 // HTTPClient is a new client that makes its requests from inside the lab's
 // network. Idle connections are short-lived: an open socket would keep the
 // namespace alive after the lab.

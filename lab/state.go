@@ -23,6 +23,7 @@ type State struct {
 	Control   string         `json:"control"`    // URL on the host's loopback
 	Images    string         `json:"images"`     // URL inside the namespace
 	PhoneHome string         `json:"phone_home"` // URL inside the namespace
+	URL       string         `json:"url"`        // of the conductor's API, on the host's loopback; empty without one
 	Machines  []MachineState `json:"machines"`
 	Children  []ChildState   `json:"children"`
 }

@@ -4,20 +4,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ferrite-metal/ferrite/lab"
 	"github.com/ferrite-metal/ferrite/lab/redfish"
 	"github.com/ferrite-metal/ferrite/lab/tour"
 )
@@ -66,27 +61,5 @@ func up() *cobra.Command {
 		"whose deviations the BMCs have: "+strings.Join(redfish.PersonalityNames(), ", "))
 	f.StringVar(&o.Dir, "dir", tour.DefaultDir(), "`folder` of the lab: disks, consoles, logs")
 	f.StringVar(&o.Bin, "bin", "", "`folder` of the programs and ramdisk/ (default: beside this one)")
-	return c
-}
-
-// downTime is how long a lab may take to end.
-const downTime = time.Minute
-
-func down() *cobra.Command {
-	var dir string
-	c := &cobra.Command{
-		Use: "down", Short: "End a lab and leave nothing behind", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, cancel := context.WithTimeout(cmd.Context(), downTime)
-			defer cancel()
-			err := lab.Down(ctx, dir, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
-			if errors.Is(err, fs.ErrNotExist) {
-				fmt.Println("no lab runs in", dir)
-				return nil
-			}
-			return err
-		},
-	}
-	c.Flags().StringVar(&dir, "dir", tour.DefaultDir(), "`folder` of the lab")
 	return c
 }

@@ -14,7 +14,7 @@ import (
 
 // bill is the SPDX document of a program: the Go modules that it and the agent inside it were built from, as the
 // linker has written them down, and the npm packages of its web interface.
-func (p packer) bill(program string) ([]byte, error) {
+func (p *packer) bill(program string) ([]byte, error) {
 	sum, err := buildcache.HashFile(program)
 	if err != nil {
 		return nil, err

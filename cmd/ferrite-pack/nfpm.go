@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,24 +22,30 @@ type format struct {
 	depends  []string
 	suggests []string
 	zsh      string
+	install  string // command for a FILE, with the boot loaders
 }
 
 var formats = []format{
 	{name: "deb", file: "ferrite_%s_%s.deb", arch: map[string]string{"amd64": "amd64", "arm64": "arm64"},
-		depends: []string{"passwd"}, suggests: []string{"ipxe", "ca-certificates", "postgresql"}, zsh: zshFolder},
+		depends: []string{"passwd"}, suggests: []string{"ipxe", "ca-certificates", "postgresql"}, zsh: zshFolder,
+		install: "apt install FILE ipxe"},
 	{name: "rpm", file: "ferrite-%s-1.%s.rpm", arch: map[string]string{"amd64": "x86_64", "arm64": "aarch64"},
 		depends: []string{"shadow-utils"}, suggests: []string{"ipxe-bootimgs-x86", "ca-certificates", "postgresql-server"},
-		zsh: "/usr/share/zsh/site-functions/"},
+		zsh: "/usr/share/zsh/site-functions/", install: "dnf install FILE ipxe-bootimgs-x86"},
 }
 
 // packages writes the packages of an architecture.
-func (p packer) packages(ctx context.Context, arch string, t []entry) (err error) {
+func (p *packer) packages(ctx context.Context, arch string, t []entry) (err error) {
 	tmp, err := os.MkdirTemp("", "ferrite-pack-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
 	for _, f := range formats {
+		if !slices.Contains(p.formats, f.name) {
+			continue
+		}
+		p.next(f.name + " of " + arch)
 		if err := p.packageOf(ctx, f, arch, t, filepath.Join(tmp, f.name)); err != nil {
 			return fmt.Errorf("%s of %s: %w", f.name, arch, err)
 		}
@@ -47,7 +54,7 @@ func (p packer) packages(ctx context.Context, arch string, t []entry) (err error
 }
 
 // packageOf lays the files out below dir, and has nfpm pack them.
-func (p packer) packageOf(ctx context.Context, f format, arch string, t []entry, dir string) error {
+func (p *packer) packageOf(ctx context.Context, f format, arch string, t []entry, dir string) error {
 	var contents []map[string]any
 	for _, e := range t {
 		from := filepath.Join(dir, "tree", e.path)

@@ -45,7 +45,10 @@ func TestPackages(t *testing.T) {
 	root := freshDebian(t)
 	before := listed(t, root)
 	took := installAndRun(t, root, deb)
-	isolated(t, root, "apt-get", "purge", "-y", "-qq", "ferrite")
+	said := isolated(t, root, "apt-get", "purge", "-y", "-qq", "ferrite")
+	if stays := "/var/lib/ferrite stays (records of machines, with sealed passwords)"; !strings.Contains(said, stays) {
+		t.Errorf("the purge does not say that %s:\n%s", stays, said)
+	}
 	for _, path := range listed(t, root) {
 		if !slices.Contains(before, path) && path != "/var/lib/ferrite" && !strings.HasPrefix(path, "/var/lib/ferrite/") {
 			t.Errorf("purged, but left: %s", path)

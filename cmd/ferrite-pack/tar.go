@@ -16,7 +16,7 @@ import (
 )
 
 // tar writes the archive for hosts without a package manager: the files of /usr, below one folder.
-func (p packer) tar(arch string, t []entry) error {
+func (p *packer) tar(arch string, t []entry) error {
 	top := fmt.Sprintf("ferrite-%s-linux-%s", p.version, arch)
 	var moved []entry
 	for _, e := range t {
@@ -73,7 +73,7 @@ func tarred(t []entry, at time.Time, folders ...entry) ([]byte, error) {
 }
 
 // sums lists the SHA-256 of every package, as sha256sum does.
-func (p packer) sums() error {
+func (p *packer) sums() error {
 	var lines bytes.Buffer
 	entries, err := os.ReadDir(p.out)
 	if err != nil {

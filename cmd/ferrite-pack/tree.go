@@ -35,7 +35,7 @@ const (
 
 // tree lists the files to install for an architecture, by path. The agent and the console commands of ramdisks are
 // inside the program; a kernel is not (docs/decisions/0077-packages.md).
-func (p packer) tree(arch string, docs []entry) ([]entry, error) {
+func (p *packer) tree(arch string, docs []entry) ([]entry, error) {
 	program := filepath.Join(p.programs, arch, "ferrite")
 	text, err := os.ReadFile(program)
 	if err != nil {

@@ -47,7 +47,9 @@ func (t *tour) life(ctx context.Context, img osimage.Image) error {
 		return err
 	}
 	t.stage("boot", "waiting for the operating system on the disk to say hello")
+	t.waiting.Store(true)
 	r, err := t.site.WaitPhoneHome(ctx, func(r lab.Report) bool { return r.Hostname() == hostname })
+	t.waiting.Store(false)
 	if err != nil {
 		return fmt.Errorf("the operating system never reported: %w", err)
 	}
@@ -127,7 +129,7 @@ func (t *tour) news(old, st nodeapi.Status) {
 		if p.Rate >= 1 { // of the first bytes it is not known
 			rate = fmt.Sprintf(", %.0f MB/s", p.Rate/1e6)
 		}
-		t.stage("", "    %s: %3.0f %% of %.0f MB%s", p.Stage, 100*float64(p.Done)/float64(p.Total),
+		t.line.Set("%s: %3.0f %% of %.0f MB%s", p.Stage, 100*float64(p.Done)/float64(p.Total),
 			float64(p.Total)/1e6, rate)
 	}
 }

@@ -13,11 +13,14 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
 	"github.com/ferrite-metal/ferrite/lab"
 	"github.com/ferrite-metal/ferrite/lab/osimage"
+	"github.com/ferrite-metal/ferrite/lab/progress"
 	"github.com/ferrite-metal/ferrite/lab/qemu"
 	"github.com/ferrite-metal/ferrite/lab/redfish"
 	"github.com/ferrite-metal/ferrite/lab/site"
@@ -25,12 +28,12 @@ import (
 
 // Options are the options of a tour.
 type Options struct {
-	OS       string // tiny or debian
-	Firmware string // uefi or bios
-	Bin      string // folder with the programs and ramdisk/
-	Dir      string // of the lab
-	Accel    string // tcg or kvm
-	Out      io.Writer
+	OS       string    // tiny or debian
+	Firmware string    // uefi or bios
+	Bin      string    // folder with the programs and ramdisk/
+	Dir      string    // of the lab
+	Accel    string    // tcg or kvm
+	Out      io.Writer // of the stages
 	// Personality is the personality of the machines' BMCs.
 	Personality redfish.Personality
 }
@@ -43,6 +46,8 @@ func DefaultDir() string { return filepath.Join(os.TempDir(), "ferrite-lab") }
 // leaves nothing behind.
 func Run(ctx context.Context, o Options) (err error) {
 	t := &tour{Options: o, start: time.Now()}
+	t.line = progress.New(o.Out, func(text string) string { return t.timed("", "    "+text) })
+	defer t.line.End()
 	img, err := t.prepare(ctx)
 	if err != nil {
 		return err
@@ -60,6 +65,9 @@ func Run(ctx context.Context, o Options) (err error) {
 	defer func() { err = errors.Join(err, t.site.Close()) }()
 	url, err := t.site.Forward("127.0.0.1:0", sitePort)
 	if err != nil {
+		return err
+	}
+	if err := t.site.Announce("http://" + url); err != nil {
 		return err
 	}
 	if err := t.life(ctx, img); err != nil {
@@ -80,11 +88,20 @@ type tour struct {
 	site  *site.Site
 	image site.Image // the image to deploy
 	shown time.Time  // of the last boot stage
+	line  *progress.Line
+
+	waiting atomic.Bool // for an operating system: its console is shown
 }
 
 // stage prints a stage, with the seconds since the start.
 func (t *tour) stage(what, format string, args ...any) {
-	fmt.Fprintf(t.Out, "%6.1f s  %-9s %s\n", time.Since(t.start).Seconds(), what, fmt.Sprintf(format, args...))
+	t.line.Set("")
+	t.line.Print(t.timed(what, fmt.Sprintf(format, args...)))
+}
+
+// timed is the line of a stage.
+func (t *tour) timed(what, text string) string {
+	return fmt.Sprintf("%6.1f s  %-9s %s", time.Since(t.start).Seconds(), what, text)
 }
 
 // prepare makes the lab's folder and image.
@@ -95,7 +112,8 @@ func (t *tour) prepare(ctx context.Context) (osimage.Image, error) {
 	}
 	if st, err := lab.ReadState(t.Dir); !errors.Is(err, fs.ErrNotExist) {
 		return osimage.Image{},
-			fmt.Errorf("lab %s runs in %s already: end it with `make lab-down`, or take another folder with --dir", st.ID, t.Dir)
+			fmt.Errorf("lab %s is in %s already: reach it with `export FERRITE_URL=%s`, end it with `make lab-down`, "+
+				"or take another folder with --dir", st.ID, t.Dir, st.URL)
 	}
 	if err := os.MkdirAll(t.Dir, 0o755); err != nil {
 		return osimage.Image{}, err
@@ -112,7 +130,7 @@ func (t *tour) prepare(ctx context.Context) (osimage.Image, error) {
 		img, err = osimage.Tiny(ctx, cache, "tiny", log)
 	case "debian":
 		t.stage("image", "making Debian with cloud-init (minutes the first time; cached)")
-		img, err = osimage.Debian(ctx, cache, log)
+		img, err = osimage.Debian(buildcache.WithProgress(ctx, func(line string) { t.line.Set("%s", line) }), cache, log)
 	default:
 		err = fmt.Errorf("--os %q: it is tiny or debian", t.OS)
 	}
@@ -130,6 +148,11 @@ func (t *tour) config(img osimage.Image, logs io.Writer) site.Config {
 	conf := lab.Config{
 		Dir: t.Dir, ImagesDir: filepath.Dir(img.Qcow2),
 		Log: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		OnLine: func(_ string, line qemu.Line) {
+			if t.waiting.Load() && strings.TrimSpace(line.Text) != "" {
+				t.line.Set("console: %s", line.Text)
+			}
+		},
 	}
 	for _, name := range []string{"metal-1", "metal-2"} {
 		conf.Machines = append(conf.Machines, lab.MachineConfig{Spec: qemu.Spec{

@@ -124,6 +124,25 @@ func TestToolRuns(t *testing.T) {
 	}
 }
 
+// TestToolShowsProgress: each line is seen before the tool ends, and the output is whole.
+func TestToolShowsProgress(t *testing.T) {
+	signal := filepath.Join(t.TempDir(), "go-on")
+	var seen []string
+	ctx := WithProgress(t.Context(), func(line string) {
+		seen = append(seen, line)
+		if line == "one" {
+			if err := os.WriteFile(signal, nil, 0o644); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	out, err := Tool{Name: "sh", Args: []string{"-c",
+		`echo one; until [ -e "$0" ]; do sleep 0.01; done; echo two; echo noise >&2`, signal}}.Run(ctx)
+	if want := "one two"; err != nil || out != "one\ntwo\n" || strings.Join(seen, " ") != want {
+		t.Errorf("seen %q, output %q, error %v, want %q", seen, out, err, want)
+	}
+}
+
 func TestWriteFileIsAllOrNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	sum, size, err := WriteFile(path, func(w io.Writer) error { _, err := io.WriteString(w, "abc"); return err })

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -29,6 +30,15 @@ type Tool struct {
 	Stdin   string
 }
 
+// progressKey is the key of a context's value for WithProgress.
+type progressKey struct{}
+
+// WithProgress has see called with each line that tools under ctx print to standard output, as it comes: some take
+// minutes.
+func WithProgress(ctx context.Context, see func(line string)) context.Context {
+	return context.WithValue(ctx, progressKey{}, see)
+}
+
 // Run runs the tool and returns its standard output. The error of a failed tool quotes the end of its output.
 func (t Tool) Run(ctx context.Context) (string, error) {
 	path, err := lookPath(t.Name)
@@ -38,6 +48,9 @@ func (t Tool) Run(ctx context.Context) (string, error) {
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, t.Args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = t.Dir, &stdout, &stderr
+	if see, ok := ctx.Value(progressKey{}).(func(string)); ok {
+		cmd.Stdout = io.MultiWriter(&stdout, &eachLine{see: see})
+	}
 	cmd.Stdin = strings.NewReader(t.Stdin)
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "TZ=UTC")
 	cmd.Env = append(cmd.Env, t.Env...)
@@ -50,6 +63,24 @@ func (t Tool) Run(ctx context.Context) (string, error) {
 			lastLines(stdout.String(), stderr.String()))
 	}
 	return stdout.String(), nil
+}
+
+// eachLine cuts what is written into lines.
+type eachLine struct {
+	see  func(string)
+	part []byte
+}
+
+func (e *eachLine) Write(p []byte) (int, error) {
+	e.part = append(e.part, p...)
+	for {
+		line, rest, ended := bytes.Cut(e.part, []byte("\n"))
+		if !ended {
+			return len(p), nil
+		}
+		e.see(string(line))
+		e.part = rest
+	}
 }
 
 // lookPath also looks where Debian keeps administrators' tools (mkfs.vfat, depmod),
