@@ -18,7 +18,7 @@ OS       ?= tiny
 
 .PHONY: help
 help:
-	@awk -F ' *## *| *[|] *' '/^[a-z0-9-]+:.*## .*[|]/ {sub(":.*", "", $$1); printf "  make %-13s %-4s %7s  %s\n", $$1, $$2, $$3, $$4}' $(MAKEFILE_LIST)
+	@awk -F ' *## *| *[|] *' '/^[a-z0-9-]+:.*## .*[|]/ {sub(":.*", "", $$1); printf "  make %-14s %-4s %7s  %s\n", $$1, $$2, $$3, $$4}' $(MAKEFILE_LIST)
 
 # SHOW runs a long command and shows what it is doing. Built with the flags of the others, it compiles nothing twice.
 $(SHOW): $(wildcard lab/progress/*.go lab/progress/run/*.go)
@@ -177,6 +177,26 @@ packages: bundle $(PACKER) ## | 5 min | a .deb, an .rpm, a tar and an OCI image 
 	@$(call PROGRAM,amd64)
 	@$(call PROGRAM,arm64)
 	@bin/tools/ferrite-pack --nfpm $(PACKER)
+
+# Changes that are not committed are not in it.
+SOURCE := ferrite-$(shell sed -n 's/^const release = "\(.*\)"/\1/p' cmd/ferrite/main.go)-source
+.PHONY: source
+source: ui ## | 1 min | a tar of the sources with the web interface built, into bin/packages: it needs no npm
+	@mkdir -p bin/packages; built=(); for f in $$(find conductor/api/ui/built -type f ! -name README | LC_ALL=C sort); do \
+	  built+=("--prefix=$(SOURCE)/$$(dirname $$f)/" "--add-file=$$f"); done; \
+	git archive --format=tar "$${built[@]}" --prefix=$(SOURCE)/ HEAD | gzip -9n >bin/packages/$(SOURCE).tar.gz
+	@ls -l bin/packages/$(SOURCE).tar.gz | awk '{printf "source: ok %s %.1f MB\n", $$9, $$5 / 1e6}'
+
+.PHONY: release-files release-sign release-verify
+release-files: packages source ## | 6 min | packages, source tar, SPDX documents, provenance and SHA256SUMS, into bin/packages (TAG=v1.2.3)
+	@bin/tools/ferrite-pack --release --tag "$(TAG)"
+
+release-sign: ## | | sign the release files with an Ed25519 key in PEM (KEY=FILE)
+	@bin/tools/ferrite-pack --key "$(or $(KEY),$(error KEY is missing: the file of an Ed25519 key))"
+
+release-verify: ## | | verify the release files with a public key (KEY=FILE)
+	@cd bin/packages && openssl pkeyutl -verify -pubin -inkey "$(or $(KEY),$(error KEY is missing: the file of a public key))" \
+	  -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig && sha256sum --check --quiet SHA256SUMS && echo "release: ok"
 
 $(PACKER): | $(SHOW)
 	@mkdir -p $(@D)

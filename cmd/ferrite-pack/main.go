@@ -64,7 +64,8 @@ func chosen(flagName, list string, known []string) ([]string, error) {
 
 func run(ctx context.Context) error {
 	var p packer
-	var formats, archs string
+	var formats, archs, tag, key string
+	var release bool
 	flag.StringVar(&p.programs, "programs", "bin/packages/programs", "folder with ARCH/ferrite of each architecture")
 	flag.StringVar(&p.agent, "agent", "bin/bundle/ferrite-agent", "the agent inside them, to list what it consists of")
 	flag.StringVar(&p.webLock, "web-lock", "conductor/api/ui/web/package-lock.json",
@@ -73,6 +74,9 @@ func run(ctx context.Context) error {
 	flag.StringVar(&p.out, "out", "bin/packages", "folder of the packages")
 	flag.StringVar(&formats, "format", strings.Join(kinds, ","), "formats to pack")
 	flag.StringVar(&archs, "arch", strings.Join(architectures, ","), "architectures to pack")
+	flag.BoolVar(&release, "release", false, "pack nothing: write SPDX documents, provenance and sums of the packages")
+	flag.StringVar(&tag, "tag", "", "tag of the release, which must be the version: v1.2.3")
+	flag.StringVar(&key, "key", "", "pack nothing: sign the release with the Ed25519 key in this file")
 	flag.Parse()
 	var errs [2]error
 	p.formats, errs[0] = chosen("format", formats, kinds)
@@ -90,6 +94,12 @@ func run(ctx context.Context) error {
 	host := filepath.Join(p.programs, runtime.GOARCH, "ferrite")
 	if p.version, err = versionOf(ctx, host); err != nil {
 		return err
+	}
+	switch {
+	case key != "":
+		return p.sign(key)
+	case release:
+		return p.releaseFiles(ctx, tag)
 	}
 	docs, err := hostDocs(ctx, host)
 	if err != nil {

@@ -72,26 +72,44 @@ func tarred(t []entry, at time.Time, folders ...entry) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// sums lists the SHA-256 of every package, as sha256sum does.
-func (p *packer) sums() error {
-	var lines bytes.Buffer
+// summed is a file of the packages' folder with its SHA-256 in hex.
+type summed struct {
+	name, sum string
+	size      int
+}
+
+// files are all files of the packages' folder, but for the sums and their signature.
+func (p *packer) files() (all []summed, err error) {
 	entries, err := os.ReadDir(p.out)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, e := range entries {
-		if e.IsDir() || e.Name() == sumsFile {
+		if e.IsDir() || e.Name() == sumsFile || e.Name() == signatureFile {
 			continue
 		}
 		text, err := os.ReadFile(p.path("%s", e.Name()))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		fmt.Fprintf(&lines, "%x  %s\n", sha256.Sum256(text), e.Name())
-		fmt.Printf("packages: %s %.1f MB\n", e.Name(), float64(len(text))/1e6)
+		all = append(all, summed{e.Name(), fmt.Sprintf("%x", sha256.Sum256(text)), len(text)})
 	}
-	if lines.Len() == 0 {
+	return all, nil
+}
+
+// sums lists the SHA-256 of every package, as sha256sum does.
+func (p *packer) sums() error {
+	files, err := p.files()
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
 		return errors.New("nothing was packed")
+	}
+	var lines bytes.Buffer
+	for _, f := range files {
+		fmt.Fprintf(&lines, "%s  %s\n", f.sum, f.name)
+		fmt.Printf("packages: %s %.1f MB\n", f.name, float64(f.size)/1e6)
 	}
 	return os.WriteFile(p.path(sumsFile), lines.Bytes(), 0o644)
 }
