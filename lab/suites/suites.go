@@ -277,7 +277,7 @@ var All = []Suite{
 // sets are Debian packages of more than one suite. The packages of everywhere are essential to a Debian, or a test
 // skips them and logs it.
 var sets = map[string]string{
-	"everywhere": "apt bash coreutils dash dpkg groff-base mount openssl sed tar util-linux",
+	"everywhere": "apt bash coreutils dash dpkg groff-base make mount openssl sed tar util-linux",
 	"base": "qemu-system-x86 qemu-utils ovmf seabios ipxe ipxe-qemu debootstrap mtools dosfstools xorriso syslinux zstd " +
 		"xz-utils curl git kmod fdisk gdisk systemd-boot-efi binutils iproute2 syslinux-common python3 python3-sushy " +
 		"openipmi ipmitool gcc libc6-dev ca-certificates python3-ironicclient python3-openstacksdk xfsprogs btrfs-progs " +
