@@ -20,7 +20,7 @@ OS       ?= tiny
 help:
 	@awk -F ' *## *| *[|] *' '/^[a-z0-9-]+:.*## .*[|]/ {sub(":.*", "", $$1); printf "  make %-14s %-4s %7s  %s\n", $$1, $$2, $$3, $$4}' $(MAKEFILE_LIST)
 
-# SHOW runs a long command and shows what it is doing. Built with the flags of the others, it compiles nothing twice.
+# SHOW runs a long command and shows its progress. Built with the flags of the others, it compiles nothing twice.
 $(SHOW): $(wildcard lab/progress/*.go lab/progress/run/*.go)
 	@mkdir -p bin
 	@echo "building bin/show, which shows the progress of the other builds"

@@ -82,7 +82,7 @@ func committed(ctx context.Context) (string, error) {
 }
 
 // provenance is a statement of in-toto (https://in-toto.io/Statement/v1) with the predicate of SLSA
-// (https://slsa.dev/provenance/v1): which files were made by whom from which commit.
+// (https://slsa.dev/provenance/v1): the files, their builder, and the commit they were made from.
 func (p *packer) provenance(files []summed, commit, ref string, getenv func(string) string) map[string]any {
 	subjects := make([]map[string]any, 0, len(files))
 	for _, f := range files {

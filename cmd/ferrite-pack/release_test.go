@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// TestSign: openssl and sha256sum accept what was signed, and refuse it when one byte is another.
+// TestSign: openssl and sha256sum accept a signed release, and refuse it with a flipped bit.
 func TestSign(t *testing.T) {
 	p := packer{out: t.TempDir(), version: "1.2.3", at: time.Unix(1_700_000_000, 0)}
 	for _, name := range []string{"ferrite_1.2.3_amd64.deb", "ferrite-1.2.3-source.tar.gz"} {

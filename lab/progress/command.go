@@ -17,7 +17,7 @@ type screen interface {
 	Print(text string)              // to stay
 }
 
-// Run runs a command and shows on standard error what it is doing. Builds by go are counted in packages. Of other
+// Run runs a command and shows its progress on standard error. Builds by go are counted in packages. Of other
 // commands every line stays, or with brief the last line is shown for a moment, and all of them stay only when the
 // command fails. The error of a command that fails is an *exec.ExitError.
 func Run(ctx context.Context, name string, brief bool, args ...string) error {

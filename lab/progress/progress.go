@@ -1,7 +1,7 @@
-// Package progress shows what long work is doing. On a terminal it redraws one line; elsewhere it writes a line every
+// Package progress shows how far long work is. On a terminal it redraws one line; elsewhere it writes a line every
 // ten seconds, so that a log stays short.
 //
-// It must not know what the work is for.
+// It must not know the work.
 package progress
 
 import (

@@ -65,7 +65,7 @@ func (t Tool) Run(ctx context.Context) (string, error) {
 	return stdout.String(), nil
 }
 
-// eachLine cuts what is written into lines.
+// eachLine cuts its input into lines.
 type eachLine struct {
 	see  func(string)
 	part []byte

@@ -1,4 +1,4 @@
-// Command run runs a command of the Makefile and shows what it is doing: `run NAME COMMAND...` (package progress).
+// Command run runs a command of the Makefile and shows its progress: `run NAME COMMAND...` (package progress).
 package main
 
 import (
