@@ -182,7 +182,7 @@ func (l *Lab) Forward(hostAddr string, port int) (string, error) {
 	return f.Addr(), nil
 }
 
-// Announce records the URL of the conductor's API on the host's loopback. A second lab in the folder is refused with it.
+// Announce records the URL of the conductor's API on the host's loopback. The refusal of a second lab names it.
 func (l *Lab) Announce(url string) error { return l.change(func(s *State) { s.URL = url }) }
 
 // HTTPClient is a new client that makes its requests from inside the lab's

@@ -30,8 +30,8 @@ func steps(t *testing.T) map[string][]string {
 		Image   string
 		Release struct{ Script []string }
 	}
-	for file, into := range map[string]any{"../../.github/workflows/release.yml": &github, "../../.gitlab-ci.yml": &gitlab} {
-		text, err := os.ReadFile(file)
+	for file, into := range map[string]any{".github/workflows/release.yml": &github, ".gitlab-ci.yml": &gitlab} {
+		text, err := os.ReadFile("../../" + file)
 		if err != nil {
 			t.Fatal(err)
 		}

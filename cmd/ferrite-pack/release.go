@@ -10,7 +10,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -132,9 +131,12 @@ func (p *packer) sign(keyFile string) error {
 		return fmt.Errorf("--key %s: expected a private key in PEM (PKCS #8)", keyFile)
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return fmt.Errorf("--key %s: expected an Ed25519 key (PKCS #8): %w", keyFile, err)
+	}
 	key, ok := parsed.(ed25519.PrivateKey)
-	if err != nil || !ok {
-		return fmt.Errorf("--key %s: expected an Ed25519 key (PKCS #8), found %T (%v)", keyFile, parsed, err)
+	if !ok {
+		return fmt.Errorf("--key %s: expected an Ed25519 key, found %T", keyFile, parsed)
 	}
 	public, err := x509.MarshalPKIXPublicKey(key.Public())
 	if err != nil {
@@ -150,8 +152,7 @@ func (p *packer) sign(keyFile string) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(os.WriteFile(p.path(envelopeFile), append(envelope, '\n'), 0o644), os.RemoveAll(p.path(signatureFile)))
-	if err != nil {
+	if err := os.WriteFile(p.path(envelopeFile), append(envelope, '\n'), 0o644); err != nil {
 		return err
 	}
 	if err := p.sums(); err != nil {
