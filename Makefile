@@ -167,7 +167,8 @@ ARCH    := $(shell go env GOARCH)
 
 .PHONY: deb rpm
 deb: bundle $(PACKER) ## | 2 min | a package for this machine alone, into bin/packages (make rpm: for relatives of Fedora)
-deb rpm: bundle $(PACKER)
+rpm: bundle $(PACKER)
+deb rpm:
 	@$(call PROGRAM,$(ARCH))
 	@bin/tools/ferrite-pack --nfpm $(PACKER) --arch $(ARCH) --format $@
 
