@@ -136,8 +136,8 @@ $(UI)/node_modules/.package-lock.json: $(UI)/package.json $(UI)/package-lock.jso
 	@$(SHOW) "npm ci" npm --prefix $(UI) ci --loglevel error
 
 # Where the sources are older nothing is done: a source tar needs no npm.
-$(UI_BUILT): $(shell find $(UI) \( -name node_modules -o -name dist \) -prune -o -type f -print) | $(SHOW)
-	@$(MAKE) $(UI)/node_modules/.package-lock.json
+$(UI_BUILT): $(shell find $(UI) \( -name node_modules -o -name dist \) -prune -o -type f -print)
+	@$(MAKE) $(SHOW) $(UI)/node_modules/.package-lock.json
 	@$(SHOW) "types of the web interface" npm --prefix $(UI) run --silent check
 	@$(SHOW) "the web interface" npm --prefix $(UI) run --silent build
 
@@ -150,7 +150,7 @@ ui-unit: $(UI)/node_modules/.package-lock.json
 
 # Machines are x86-64, whichever server makes their ramdisk.
 .PHONY: bundle
-bundle: ui
+bundle: ui $(SHOW)
 	@GOARCH=amd64 $(SHOW) "the agent" $(BUILD) -o bin/bundle/ ./cmd/ferrite-agent
 	@$(SHOW) "the packer" $(BUILD) -o bin/tools/ ./images/ramdisk/bundle/pack ./cmd/ferrite-pack
 	@$(SHOW) "console commands of ramdisks" bin/tools/pack bin/bundle/ferrite-agent images/ramdisk/bundle/files

@@ -63,7 +63,7 @@ func report(w io.Writer, s lab.State, dir, cache string) error {
 			continue
 		}
 		if err = errors.Join(err, sizeErr); err == nil {
-			_, err = fmt.Fprintf(w, "stays: %s, %.0f MB of %s; to remove it: rm -r %s\n", left.dir, float64(size)/1e6,
+			_, err = fmt.Fprintf(w, "stays: %s, %.1f MB of %s; to remove it: rm -r %s\n", left.dir, float64(size)/1e6,
 				left.holds, left.dir)
 		}
 	}

@@ -25,7 +25,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "ended lab l1: its 2 machines with their disks, 1 other processes, network namespace ferrite-l1\n" +
-		"stays: " + dir + ", 3 MB of consoles and logs; to remove it: rm -r " + dir + "\n"
+		"stays: " + dir + ", 2.6 MB of consoles and logs; to remove it: rm -r " + dir + "\n"
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}

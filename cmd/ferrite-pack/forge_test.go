@@ -58,7 +58,8 @@ func steps(t *testing.T) map[string][]string {
 		t.Errorf("images %s and %s, expected %s by go.mod", gitlab.Image, github.Jobs["release"].Container.Image, want)
 	}
 	page, err := os.ReadFile("../../docs/install.md")
-	if link := "https://go.dev/dl/go" + string(version[1]) + ".linux-"; err != nil || !strings.Contains(string(page), link) {
+	link := "https://go.dev/dl/go" + string(version[1]) + ".linux-"
+	if err != nil || !strings.Contains(string(page), link) {
 		t.Errorf("docs/install.md has no %s, which go.mod wants: %v", link, err)
 	}
 	return all

@@ -51,6 +51,9 @@ func run(ctx context.Context) error {
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
+	if key != "" {
+		return p.sign(key)
+	}
 	seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	if err != nil {
 		return errors.New("SOURCE_DATE_EPOCH is not set: expected the time of the sources, in seconds since 1970")
@@ -62,10 +65,7 @@ func run(ctx context.Context) error {
 	if p.version, err = versionOf(ctx, host); err != nil {
 		return err
 	}
-	switch {
-	case key != "":
-		return p.sign(key)
-	case release:
+	if release {
 		return p.releaseFiles(ctx, tag)
 	}
 	docs, err := hostDocs(ctx, host)

@@ -47,6 +47,7 @@ func (t *tour) life(ctx context.Context, img osimage.Image) error {
 		return err
 	}
 	t.stage("boot", "waiting for the operating system on the disk to say hello")
+	t.line.Set("console: %v", t.console.Load()) // until there is a new one
 	t.waiting.Store(true)
 	r, err := t.site.WaitPhoneHome(ctx, func(r lab.Report) bool { return r.Hostname() == hostname })
 	t.waiting.Store(false)

@@ -90,7 +90,8 @@ type tour struct {
 	shown time.Time  // of the last boot stage
 	line  *progress.Line
 
-	waiting atomic.Bool // for an operating system: its console is shown
+	console atomic.Value // last line of a machine's console: a string
+	waiting atomic.Bool  // for an operating system: its console is shown
 }
 
 // stage prints a stage, with the seconds since the start.
@@ -149,7 +150,11 @@ func (t *tour) config(img osimage.Image, logs io.Writer) site.Config {
 		Dir: t.Dir, ImagesDir: filepath.Dir(img.Qcow2),
 		Log: slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		OnLine: func(_ string, line qemu.Line) {
-			if t.waiting.Load() && strings.TrimSpace(line.Text) != "" {
+			if strings.TrimSpace(line.Text) == "" {
+				return
+			}
+			t.console.Store(line.Text)
+			if t.waiting.Load() {
 				t.line.Set("console: %s", line.Text)
 			}
 		},

@@ -44,7 +44,14 @@ func TestSystemd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer neighbour.Close() // the card's packets are dropped
+	defer neighbour.Close()
+	go func() { // drops the card's packets: a full socket would stop the card
+		for packet := make([]byte, 65536); ; {
+			if _, err := neighbour.Read(packet); err != nil {
+				return
+			}
+		}
+	}()
 	m := guest.Debian(t, qemu.Spec{Name: "installed", NICs: []qemu.NIC{{MAC: card, Wire: wire}},
 		Disks: []qemu.Disk{{Path: drive(t, dir)}}})
 	output, input := io.Pipe()
