@@ -192,12 +192,15 @@ source: ui ## | 1 min | a tar of the sources with the web interface built, into 
 release-files: packages source ## | 6 min | packages, source tar, SPDX documents, provenance and SHA256SUMS, into bin/packages (TAG=v1.2.3)
 	@bin/tools/ferrite-pack --release --tag "$(TAG)"
 
-release-sign: ## | | sign the release files with an Ed25519 key in PEM (KEY=FILE)
-	@bin/tools/ferrite-pack --key "$(or $(KEY),$(error KEY is missing: the file of an Ed25519 key))"
+# RELEASE is the folder of the files.
+RELEASE ?= bin/packages
+release-sign: ## | | sign SHA256SUMS of the release files with an Ed25519 key in PEM (KEY=FILE)
+	@openssl pkeyutl -sign -rawin -inkey "$(or $(KEY),$(error KEY is missing: the file of an Ed25519 key))" \
+	  -in $(RELEASE)/SHA256SUMS -out $(RELEASE)/SHA256SUMS.sig
 
-release-verify: ## | | verify the release files with a public key (KEY=FILE)
-	@cd bin/packages && openssl pkeyutl -verify -pubin -inkey "$(or $(KEY),$(error KEY is missing: the file of a public key))" \
-	  -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig && sha256sum --check --quiet SHA256SUMS && echo "release: ok"
+release-verify: ## | | verify the release files with a public key in PEM (KEY=FILE)
+	@openssl pkeyutl -verify -rawin -pubin -inkey "$(or $(KEY),$(error KEY is missing: the file of a public key))" \
+	  -in $(RELEASE)/SHA256SUMS -sigfile $(RELEASE)/SHA256SUMS.sig && cd $(RELEASE) && sha256sum --check --quiet --strict SHA256SUMS
 
 $(PACKER): | $(SHOW)
 	@mkdir -p $(@D)

@@ -31,7 +31,7 @@ func main() {
 
 func run(ctx context.Context) error {
 	var p packer
-	var formats, archs, tag, key string
+	var formats, archs, tag string
 	var release bool
 	flag.StringVar(&p.programs, "programs", "bin/packages/programs", "folder with ARCH/ferrite of each architecture")
 	flag.StringVar(&p.agent, "agent", "bin/bundle/ferrite-agent", "the agent inside them, to list what it consists of")
@@ -43,16 +43,12 @@ func run(ctx context.Context) error {
 	flag.StringVar(&archs, "arch", strings.Join(architectures, ","), "architectures to pack")
 	flag.BoolVar(&release, "release", false, "pack nothing: write SPDX documents, provenance and sums of the packages")
 	flag.StringVar(&tag, "tag", "", "tag of the release, which must be the version: v1.2.3")
-	flag.StringVar(&key, "key", "", "pack nothing: sign the release with the Ed25519 key in this file")
 	flag.Parse()
 	var errs [2]error
 	p.formats, errs[0] = chosen("format", formats, kinds)
 	p.archs, errs[1] = chosen("arch", archs, architectures)
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
-	}
-	if key != "" {
-		return p.sign(key)
 	}
 	seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	if err != nil {

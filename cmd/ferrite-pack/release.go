@@ -1,15 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/ed25519"
-	"crypto/sha256"
-	"crypto/x509"
-	"encoding/base64"
 	"encoding/json"
-	"encoding/pem"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -20,10 +15,8 @@ import (
 
 // The files that a release has beside its packages.
 const (
-	provenanceFile = "provenance.json"        // an in-toto statement
-	envelopeFile   = "provenance.intoto.json" // the same, signed
-	signatureFile  = "SHA256SUMS.sig"
-	statementType  = "application/vnd.in-toto+json"
+	provenanceFile = "provenance.json"
+	signatureFile  = "SHA256SUMS.sig" // made by openssl (Makefile)
 	repository     = "https://github.com/ferrite-metal/ferrite"
 )
 
@@ -45,10 +38,8 @@ func (p *packer) releaseFiles(ctx context.Context, tag string) error {
 	if err != nil {
 		return err
 	}
-	for _, old := range []string{provenanceFile, envelopeFile, signatureFile} {
-		if err := os.RemoveAll(p.path("%s", old)); err != nil {
-			return err
-		}
+	if err := errors.Join(os.RemoveAll(p.path(provenanceFile)), os.RemoveAll(p.path(signatureFile))); err != nil {
+		return err
 	}
 	files, err := p.files()
 	if err != nil {
@@ -117,57 +108,4 @@ func (p *packer) provenance(files []summed, commit, ref string, getenv func(stri
 			"runDetails": run,
 		},
 	}
-}
-
-// sign signs the provenance and the sums with an Ed25519 key in PEM (PKCS #8), as `openssl genpkey -algorithm ed25519`
-// makes it. The provenance is put into an envelope of DSSE; the signature of the sums is raw, for `openssl pkeyutl`.
-func (p *packer) sign(keyFile string) error {
-	text, err := os.ReadFile(keyFile)
-	if err != nil {
-		return fmt.Errorf("--key: %w", err)
-	}
-	block, _ := pem.Decode(text)
-	if block == nil {
-		return fmt.Errorf("--key %s: expected a private key in PEM (PKCS #8)", keyFile)
-	}
-	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
-	if err != nil {
-		return fmt.Errorf("--key %s: expected an Ed25519 key (PKCS #8): %w", keyFile, err)
-	}
-	key, ok := parsed.(ed25519.PrivateKey)
-	if !ok {
-		return fmt.Errorf("--key %s: expected an Ed25519 key, found %T", keyFile, parsed)
-	}
-	public, err := x509.MarshalPKIXPublicKey(key.Public())
-	if err != nil {
-		return err
-	}
-	statement, err := os.ReadFile(p.path(provenanceFile))
-	if err != nil {
-		return fmt.Errorf("%w: run make release-files first", err)
-	}
-	envelope, err := json.Marshal(map[string]any{"payloadType": statementType, "payload": statement,
-		"signatures": []map[string]string{{"keyid": fmt.Sprintf("%x", sha256.Sum256(public)),
-			"sig": base64.StdEncoding.EncodeToString(ed25519.Sign(key, preAuthentication(statementType, statement)))}}})
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(p.path(envelopeFile), append(envelope, '\n'), 0o644); err != nil {
-		return err
-	}
-	if err := p.sums(); err != nil {
-		return err
-	}
-	sums, err := os.ReadFile(p.path(sumsFile))
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(p.path(signatureFile), ed25519.Sign(key, sums), 0o644)
-}
-
-// preAuthentication is the text that is signed of a payload (DSSE 1.0, PAE).
-func preAuthentication(kind string, body []byte) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "DSSEv1 %d %s %d %s", len(kind), kind, len(body), body)
-	return b.Bytes()
 }

@@ -1,11 +1,7 @@
 package main
 
 import (
-	"bytes"
-	"crypto/ed25519"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,124 +11,77 @@ import (
 	"time"
 )
 
-// TestSign: openssl and sha256sum accept a signed release, and refuse it with a flipped bit.
-func TestSign(t *testing.T) {
+// TestRelease: the provenance names every file with its sum. The Makefile's targets sign a release and accept it, and
+// refuse it with a flipped bit.
+func TestRelease(t *testing.T) {
 	p := packer{out: t.TempDir(), version: "1.2.3", at: time.Unix(1_700_000_000, 0)}
-	for _, name := range []string{"ferrite_1.2.3_amd64.deb", "ferrite-1.2.3-source.tar.gz"} {
+	const deb = "ferrite_1.2.3_amd64.deb"
+	for _, name := range []string{deb, "ferrite-1.2.3-source.tar.gz"} {
 		if err := os.WriteFile(p.path("%s", name), []byte(name), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
+	forge := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_SERVER_URL": "https://forge", "GITHUB_REPOSITORY": "o/r",
+		"GITHUB_WORKFLOW_REF": "o/r/release.yml@refs/tags/v1.2.3", "GITHUB_RUN_ID": "7", "GITHUB_RUN_ATTEMPT": "1"}
 	files, err := p.files()
 	if err != nil {
 		t.Fatal(err)
 	}
-	statement, err := json.Marshal(p.provenance(files, "0123abcd", "v1.2.3", func(string) string { return "" }))
+	statement, err := json.Marshal(p.provenance(files, "0123abcd", "v1.2.3", func(key string) string { return forge[key] }))
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, want := range []string{`"_type":"https://in-toto.io/Statement/v1"`, `"gitCommit":"0123abcd"`,
+		fmt.Sprintf(`{"digest":{"sha256":"%s"},"name":"%s"}`, files[1].sum, deb),
+		`"id":"https://forge/o/r/release.yml@refs/tags/v1.2.3"`,
+		`"invocationId":"https://forge/o/r/actions/runs/7/attempts/1"`} {
+		if !strings.Contains(string(statement), want) {
+			t.Errorf("no %s in %s", want, statement)
+		}
 	}
 	if err := os.WriteFile(p.path(provenanceFile), statement, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	public, private, pubFile := makeKey(t)
-	if err := p.sign(private); err != nil {
+	if err := p.sums(); err != nil {
 		t.Fatal(err)
 	}
-	verify := func() error {
-		c := exec.CommandContext(t.Context(), "sh", "-ec", "openssl pkeyutl -verify -pubin -inkey "+pubFile+
-			" -rawin -in SHA256SUMS -sigfile SHA256SUMS.sig && sha256sum --check --strict SHA256SUMS")
-		c.Dir = p.out
-		out, err := c.CombinedOutput()
+	checkSignature(t, p.out, deb, provenanceFile, sumsFile, signatureFile)
+}
+
+// checkSignature signs the files of a folder, and flips a bit of each named one.
+func checkSignature(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	private, public := filepath.Join(t.TempDir(), "key.pem"), filepath.Join(t.TempDir(), "key.pub")
+	try := func(program string, args ...string) error {
+		out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
 		if err != nil {
-			return fmt.Errorf("%w: %s", err, out)
+			return fmt.Errorf("%s %v: %w: %s", program, args, err, out)
 		}
 		return nil
 	}
-	if err := verify(); err != nil {
-		t.Fatal(err)
+	target := func(name, key string) error {
+		return try("make", "-C", "../..", "release-"+name, "KEY="+key, "RELEASE="+dir)
 	}
-	checkEnvelope(t, p.path(envelopeFile), public, statement)
-	for _, name := range []string{"ferrite_1.2.3_amd64.deb", envelopeFile, sumsFile, signatureFile} {
-		whole, err := os.ReadFile(p.path("%s", name))
+	for _, err := range []error{try("openssl", "genpkey", "-algorithm", "ed25519", "-out", private),
+		try("openssl", "pkey", "-in", private, "-pubout", "-out", public), target("sign", private), target("verify", public)} {
 		if err != nil {
 			t.Fatal(err)
 		}
-		broken := bytes.Clone(whole)
-		broken[len(broken)/2] ^= 1
-		if err := os.WriteFile(p.path("%s", name), broken, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if verify() == nil {
-			t.Errorf("%s was accepted with a broken byte", name)
-		}
-		if err := os.WriteFile(p.path("%s", name), whole, 0o644); err != nil {
-			t.Fatal(err)
-		}
 	}
-	if err := p.sign(pubFile); err == nil || !strings.Contains(err.Error(), "expected an Ed25519 key") {
-		t.Errorf("a public key signs: %v", err)
-	}
-}
-
-// makeKey makes a key pair, with the private and the public key in PEM files.
-func makeKey(t *testing.T) (public ed25519.PublicKey, privateFile, publicFile string) {
-	t.Helper()
-	public, private, err := ed25519.GenerateKey(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	privateFile, publicFile = filepath.Join(dir, "key.pem"), filepath.Join(dir, "key.pub")
-	for file, write := range map[string]func() (string, []byte, error){
-		privateFile: func() (string, []byte, error) {
-			der, err := x509.MarshalPKCS8PrivateKey(private)
-			return "PRIVATE KEY", der, err
-		},
-		publicFile: func() (string, []byte, error) {
-			der, err := x509.MarshalPKIXPublicKey(public)
-			return "PUBLIC KEY", der, err
-		},
-	} {
-		kind, der, err := write()
+	for _, name := range names {
+		whole, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-			t.Fatal(err)
+		for _, flip := range []byte{1, 0} { // broken, and whole again
+			text := append([]byte(nil), whole...)
+			text[len(text)/2] ^= flip
+			if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := target("verify", public); (err != nil) != (flip == 1) {
+				t.Errorf("%s, flipped by %d: %v", name, flip, err)
+			}
 		}
-	}
-	return public, privateFile, publicFile
-}
-
-// checkEnvelope reads the envelope as a verifier of DSSE does.
-func checkEnvelope(t *testing.T, file string, public ed25519.PublicKey, statement []byte) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var envelope struct {
-		PayloadType string
-		Payload     []byte
-		Signatures  []struct{ Sig []byte }
-	}
-	if err := json.Unmarshal(text, &envelope); err != nil {
-		t.Fatal(err)
-	}
-	signed := fmt.Appendf(nil, "DSSEv1 28 application/vnd.in-toto+json %d %s", len(statement), statement)
-	if !bytes.Equal(envelope.Payload, statement) || len(envelope.Signatures) != 1 ||
-		!ed25519.Verify(public, signed, envelope.Signatures[0].Sig) {
-		t.Errorf("the envelope is not valid: %s", text)
-	}
-	var s struct {
-		Type    string `json:"_type"`
-		Subject []struct {
-			Name   string
-			Digest struct{ SHA256 string }
-		}
-	}
-	if err := json.Unmarshal(envelope.Payload, &s); err != nil || s.Type != "https://in-toto.io/Statement/v1" ||
-		len(s.Subject) != 2 || s.Subject[1].Name != "ferrite_1.2.3_amd64.deb" || len(s.Subject[1].Digest.SHA256) != 64 {
-		t.Errorf("statement %+v, %v", s, err)
 	}
 }
