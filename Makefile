@@ -151,9 +151,14 @@ ui-unit: $(UI)/node_modules/.package-lock.json
 # Machines are x86-64, whichever server makes their ramdisk.
 .PHONY: bundle
 bundle: ui $(SHOW)
-	@GOARCH=amd64 $(SHOW) "the agent" $(BUILD) -o bin/bundle/ ./cmd/ferrite-agent
+	@GOARCH=amd64 $(SHOW) "the agent" $(BUILD) -o bin/bundle/new/ ./cmd/ferrite-agent
 	@$(SHOW) "the packer" $(BUILD) -o bin/tools/ ./images/ramdisk/bundle/pack ./cmd/ferrite-pack
-	@$(SHOW) "console commands of ramdisks" bin/tools/pack bin/bundle/ferrite-agent images/ramdisk/bundle/files
+	@cmp -s bin/bundle/new/ferrite-agent bin/bundle/ferrite-agent || cp bin/bundle/new/ferrite-agent bin/bundle/
+	@$(MAKE) -s images/ramdisk/bundle/files/ferrite-agent.zst
+
+# The same agent has the same console commands beside it, of the same Go.
+images/ramdisk/bundle/files/ferrite-agent.zst: bin/bundle/ferrite-agent go.mod images/ramdisk/commands.go
+	@$(SHOW) "console commands of ramdisks" bin/tools/pack $< $(@D)
 
 .PHONY: release
 release: build bundle ## | 3 min | bin/release/ferrite, with agent and console commands inside: it builds ramdisks on any server
