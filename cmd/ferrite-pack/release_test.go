@@ -27,7 +27,8 @@ func TestRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	statement, err := json.Marshal(p.provenance(files, "0123abcd", "v1.2.3", func(key string) string { return forge[key] }))
+	getenv := func(key string) string { return forge[key] }
+	statement, err := json.Marshal(p.provenance(files, "0123abcd", "v1.2.3", getenv))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,8 @@ func checkSignature(t *testing.T, dir string, names ...string) {
 		return try("make", "-C", "../..", "release-"+name, "KEY="+key, "RELEASE="+dir)
 	}
 	for _, err := range []error{try("openssl", "genpkey", "-algorithm", "ed25519", "-out", private),
-		try("openssl", "pkey", "-in", private, "-pubout", "-out", public), target("sign", private), target("verify", public)} {
+		try("openssl", "pkey", "-in", private, "-pubout", "-out", public), target("sign", private),
+		target("verify", public)} {
 		if err != nil {
 			t.Fatal(err)
 		}
