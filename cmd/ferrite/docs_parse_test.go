@@ -13,6 +13,9 @@ func TestDocsParse(t *testing.T) {
 	seen := 0
 	for path, page := range pages(t) {
 		for _, b := range blocks(page) {
+			if b.info == unclosed {
+				t.Errorf("%s:%d: this block has no end: expected a line of ``` or -->", path, b.line)
+			}
 			if b.info != "" && !strings.HasPrefix(b.info, "sh") {
 				continue
 			}

@@ -47,6 +47,9 @@ type block struct {
 
 func (b block) run() bool { return b.info == "sh run" }
 
+// unclosed is the info of a block without an end: its commands, and the blocks after it, would not be run.
+const unclosed = "unclosed"
+
 // blocks are the blocks of one page, in order. A comment <!-- run ... --> holds commands that readers need not see.
 func blocks(page string) []block {
 	var out []block
@@ -64,6 +67,9 @@ func blocks(page string) []block {
 		case line == "<!-- run":
 			cur, end = &block{line: i + 2, info: "sh run"}, "-->"
 		}
+	}
+	if cur != nil {
+		out = append(out, block{line: cur.line, info: unclosed})
 	}
 	return out
 }
