@@ -18,7 +18,7 @@ import (
 // mirrors of it, and finds out the checksum to expect.
 func (m *Machine) openImage(ctx context.Context, info agentapi.ImageInfo) (*image.Mirrors, image.Checksum, error) {
 	opts := image.HTTPOptions{Retries: max(m.Download.Retries, 1), Backoff: m.Download.RetryInterval,
-		Retrying: m.reportRetry}
+		Retrying: m.reportRetry, OfDisk: true}
 	if info.RequestAuthorize != "" {
 		value, err := base64.StdEncoding.DecodeString(info.RequestAuthorize)
 		if err != nil {

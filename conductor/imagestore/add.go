@@ -1,7 +1,7 @@
 package imagestore
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -46,7 +46,23 @@ var ErrEmpty = errors.New("the image is empty: expected a disk, an ISO, a kernel
 // commit enters it into the record; it runs once the bytes are on the disk under their digest, and nothing of them
 // stays if it fails. Add keeps no more than a few buffers in memory.
 func (s *Store) Add(ctx context.Context, r io.Reader, size int64, want disk.Checksum, commit func(Added) error) error {
-	return s.add(ctx, r, size, want, func(_ string, err error) (Added, error) { return Added{}, err }, commit)
+	begun, err := begin(r)
+	if err != nil {
+		return err
+	}
+	return s.add(ctx, begun, size, want, func(_ string, err error) (Added, error) { return Added{}, err }, commit)
+}
+
+// begin reads the first bytes of an image, and refuses the rest at once if no machine can use it. A shorter file is seen
+// when all of it has come.
+func begin(r io.Reader) (io.Reader, error) {
+	whole := bufio.NewReaderSize(r, HeadBytes)
+	first, err := whole.Peek(HeadBytes)
+	if err == nil { // any other comes again
+		_, err = KindOf(first, -1)
+		return whole, err
+	}
+	return whole, nil
 }
 
 // add is Add, where inside has another try at a file in which err was found.
@@ -92,6 +108,12 @@ func (s *Store) AddFrom(ctx context.Context, client *http.Client, urls []string,
 	if err := came(0, src.Size()); err != nil {
 		return err
 	}
+	var whole io.Reader = body
+	if coding == "" { // else the bytes inside may be the image
+		if whole, err = begin(body); err != nil {
+			return err
+		}
+	}
 	counted := func(r io.Reader, size int64) io.Reader { return &countingReader{Reader: r, size: size, came: came} }
 	inside := func(path string, err error) (Added, error) {
 		if coding == "" {
@@ -105,7 +127,7 @@ func (s *Store) AddFrom(ctx context.Context, client *http.Client, urls []string,
 		}
 		return added, nil
 	}
-	return s.add(ctx, counted(body, src.Size()), src.Size(), want, inside, commit)
+	return s.add(ctx, counted(whole, src.Size()), src.Size(), want, inside, commit)
 }
 
 // countingReader reports how many bytes were read.
@@ -148,7 +170,11 @@ func (s *Store) receive(ctx context.Context, file *os.File, r io.Reader, size in
 	if got := hex.EncodeToString(checked.Sum(nil)); want.Sum != "" && got != want.Sum {
 		return Added{}, &disk.ChecksumError{Want: want, Got: got}
 	}
-	kind, err := kindOf(file, n)
+	first := make([]byte, min(n, HeadBytes))
+	if _, err := file.ReadAt(first, 0); err != nil {
+		return Added{}, err
+	}
+	kind, err := KindOf(first, n)
 	if err != nil {
 		return Added{}, err
 	}
@@ -272,11 +298,4 @@ func (s *Store) sweepPartial(now time.Time) error {
 		}
 	}
 	return errors.Join(failed...)
-}
-
-// head reads the beginning of a file.
-func head(file io.ReaderAt, n int64) ([]byte, error) {
-	var b bytes.Buffer
-	_, err := io.Copy(&b, io.NewSectionReader(file, 0, min(n, headBytes)))
-	return b.Bytes(), err
 }

@@ -16,7 +16,7 @@ import (
 // TestContentEncoding: of an image that comes under a Content-Encoding that was not asked for, the bytes that have the
 // checksum are kept and served, and it is fetched once.
 func TestContentEncoding(t *testing.T) {
-	image := bytes.Repeat([]byte("a disk "), 100_000)
+	image := bytes.Repeat([]byte("a disk\x00"), 100_000)
 	var out bytes.Buffer
 	z := gzip.NewWriter(&out)
 	z.Write(image)

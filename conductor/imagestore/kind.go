@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 
 	"github.com/klauspost/compress/zstd"
 	xz "github.com/therootcompany/xz"
@@ -26,60 +25,48 @@ type Kind struct {
 // ErrUnknown is wrapped by the error for bytes that no machine boots or gets written.
 var ErrUnknown = errors.New("this is no image for machines")
 
-// headBytes is how much is read of an image: the volume descriptor of an ISO is at 32 KiB (ECMA-119, 8.1).
-const headBytes = 64 << 10
-
-// magic is fixed bytes near the start of a file.
-type magic struct {
-	at   int
-	text string
-	kind string
-}
-
-// magics are looked for in order. Kernels: Documentation/arch/x86/boot.rst, arch/arm64/booting.rst; ramdisks:
-// driver-api/early-userspace/buffer-format.rst. An ISO that is a disk as well (isohybrid) is an ISO.
-var magics = []magic{
-	{0x202, "HdrS", "kernel"},
-	{0x38, "ARM\x64", "kernel"},
-	{0, "070701", "ramdisk"},
-	{0, "070702", "ramdisk"},
-	{32769, "CD001", "iso"},
-}
-
-func match(first []byte) string {
-	for _, m := range magics {
-		if end := m.at + len(m.text); len(first) >= end && string(first[m.at:end]) == m.text {
-			return m.kind
-		}
-	}
-	return ""
-}
+// HeadBytes is how much of an image KindOf needs: as compressed files go, enough to see an ISO inside.
+const HeadBytes = 64 << 10
 
 // compressions are the formats of package disk that are compressed.
 var compressions = map[disk.Format]string{disk.Gzip: "gzip", disk.Zstd: "zstd", disk.XZ: "xz"}
 
-// kindOf determines the kind of a file of n bytes, by its content alone.
-func kindOf(file io.ReaderAt, n int64) (Kind, error) {
-	first, err := head(file, n)
-	if err != nil {
-		return Kind{}, err
-	}
-	if kind := match(first); kind != "" {
-		return Kind{Format: kind}, nil
-	}
-	format, err := disk.Detect(first)
-	if err != nil {
-		return Kind{}, fmt.Errorf("%w: %s", ErrUnknown, strings.TrimPrefix(err.Error(), disk.ErrFormat.Error()+": "))
-	}
-	switch packed := compressions[format]; {
-	case packed != "" && match(unpacked(format, first)) == "ramdisk":
-		return Kind{Format: "ramdisk", Compression: packed}, nil
-	case packed != "":
-		return Kind{Format: "raw", Compression: packed}, nil
-	case format == disk.QCOW2:
+// KindOf determines the kind of a file of size bytes (-1: unknown) by its first HeadBytes. It refuses all that neither a
+// machine boots nor an agent writes.
+func KindOf(first []byte, size int64) (Kind, error) {
+	switch found := disk.Identify(first); found.Format {
+	case "":
+		return Kind{}, refused("", found)
+	case disk.Gzip, disk.Zstd, disk.XZ:
+		return insideOf(found.Format, unpacked(found.Format, first))
+	case disk.QCOW2:
 		return qcow2(first)
+	case disk.Raw:
+		return Kind{Format: "raw", DiskSize: max(size, 0)}, nil
+	default:
+		return Kind{Format: string(found.Format)}, nil
 	}
-	return Kind{Format: "raw", DiskSize: n}, nil
+}
+
+// insideOf is the kind of a compressed file, by the beginning of its content; none: that cannot be seen.
+func insideOf(packed disk.Format, begin []byte) (Kind, error) {
+	inside := disk.Content{Format: disk.Raw}
+	if len(begin) > 0 {
+		inside = disk.Identify(begin)
+	}
+	switch inside.Format {
+	case disk.Raw, disk.Ramdisk:
+		return Kind{Format: string(inside.Format), Compression: compressions[packed]}, nil
+	case "":
+		return Kind{}, refused("inside "+compressions[packed]+" ", inside)
+	default:
+		inside.Remedy = "unpack it: only a raw image and a ramdisk may be compressed"
+		return Kind{}, refused("inside "+compressions[packed]+" ", inside)
+	}
+}
+
+func refused(where string, c disk.Content) error {
+	return fmt.Errorf("%w: %sit is %s; %s", ErrUnknown, where, c.Name, c.Remedy)
 }
 
 // unpacked is the beginning of a compressed file's content, as far as the first bytes decompress.
@@ -106,7 +93,7 @@ func unpacked(format disk.Format, first []byte) []byte {
 		}
 		from = r
 	}
-	begin := make([]byte, 512)
+	begin := make([]byte, disk.ISOHead)
 	n, _ := io.ReadFull(from, begin) // it is cut off on purpose
 	return begin[:n]
 }

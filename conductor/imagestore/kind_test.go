@@ -64,7 +64,12 @@ func TestKind(t *testing.T) {
 		"iso":                 {at(40<<10, 32769, "CD001"), Kind{"iso", "", 0}, ""},
 		"broken gzip":         {[]byte{0x1f, 0x8b, 8, 0xff}, Kind{"raw", "gzip", 0}, ""},
 		"vmdk":                {at(4096, 0, "KDMV"), Kind{}, "vmdk"},
-		"web page":            {[]byte("<!DOCTYPE html>"), Kind{}, "html page"},
+		"web page":            {[]byte("<!DOCTYPE html>"), Kind{}, "it is an HTML page; "},
+		"tar in gzip":         {gzipped(at(10240, 257, "ustar")), Kind{}, "inside gzip it is a tar archive; unpack it"},
+		"tar in zstd":         {zstded(at(10240, 257, "ustar")), Kind{}, "inside zstd it is a tar archive"},
+		"iso in gzip":         {gzipped(at(40<<10, 32769, "CD001")), Kind{}, "inside gzip it is an ISO 9660 image; unpack"},
+		"kernel in gzip":      {gzipped(at(4096, 0x38, "ARMd")), Kind{}, "inside gzip it is a Linux kernel; unpack it"},
+		"qcow2 in gzip":       {gzipped(qcow(10<<30, nil)), Kind{}, "inside gzip it is qcow2; unpack it"},
 		"short qcow2":         {[]byte("QFI\xfb"), Kind{}, "cut short"},
 		"qcow2 of nothing":    {qcow(0, nil), Kind{}, "0 bytes"},
 		"huge qcow2":          {qcow(1<<63, nil), Kind{}, "a disk of 9223372036854775808 bytes"},
@@ -72,7 +77,7 @@ func TestKind(t *testing.T) {
 		"qcow2 with its data": {qcow(1<<30, func(b []byte) { b[79] = 4 }), Kind{}, "another file"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := kindOf(bytes.NewReader(c.file), int64(len(c.file)))
+			got, err := KindOf(c.file, int64(len(c.file)))
 			if got != c.want || (err == nil) != (c.text == "") || err != nil && !strings.Contains(err.Error(), c.text) {
 				t.Errorf("found %+v, %v; expected %+v, %q", got, err, c.want, c.text)
 			}
@@ -87,7 +92,7 @@ func FuzzKind(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		got, err := kindOf(bytes.NewReader(b), int64(len(b)))
+		got, err := KindOf(b, int64(len(b)))
 		if err == nil && got.Format == "" {
 			t.Errorf("no format: %+v", got)
 		}

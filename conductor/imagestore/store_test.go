@@ -92,7 +92,7 @@ func TestAdd(t *testing.T) {
 		"broken off":            {broken, -1, disk.Checksum{}, accept, "unexpected EOF"},
 		"empty":                 {strings.NewReader(""), -1, disk.Checksum{}, accept, "is empty"},
 		"with a wrong sum":      {bytes.NewReader(image), -1, sumOf(other), accept, "expected " + sumOf(other).Sum},
-		"of no use":             {strings.NewReader("<html><body>404"), -1, disk.Checksum{}, accept, "html page"},
+		"of no use":             {strings.NewReader("<html><body>404"), -1, disk.Checksum{}, accept, "HTML page"},
 		"refused by the record": {bytes.NewReader(image), -1, disk.Checksum{}, refuse, refused.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {

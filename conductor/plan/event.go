@@ -181,6 +181,9 @@ type Settings struct {
 	EraseDevicesPriority, EraseMetadataPriority int
 	Erasing                                     Erasing
 
+	// RequireImageCheck refuses a deploy if the conductor could not look at the image.
+	RequireImageCheck bool
+
 	// BIOSBootloader lets agents run the grub-install of partition images, which
 	// are the tenants' (CVE-2026-43003).
 	// ironic-python-agent needs it for each partition image, by UEFI too.

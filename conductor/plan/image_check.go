@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,14 +29,24 @@ func ImageURLs(n node.Node) []string {
 	return urls
 }
 
-// imageFits refuses a deploy before the machine is switched off, if its image is known to be missing or too large.
+// imageFits refuses a deploy before the machine is switched off, if its image is known to be missing, of another kind
+// or too large.
 // Doubts go into the run.
 func imageFits(d *decision, r Request) error {
 	if r.Image == nil {
 		return nil
 	}
-	if r.Image.Gone != "" {
-		return node.Refuse(node.Invalid, "node %s cannot be deployed: image %s", d.n.UUID, r.Image.Gone)
+	wrong := r.Image.Gone
+	if format := text(d.n.InstanceInfo, "image_disk_format"); format != "raw" && format != "gpt" {
+		wrong = cmp.Or(wrong, r.Image.ISO)
+	}
+	if wrong != "" {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: image %s", d.n.UUID, wrong)
+	}
+	if r.Image.Unseen && d.f.Settings.RequireImageCheck {
+		return node.Refuse(node.Invalid, "node %s cannot be deployed: the image could not be checked, which this conductor "+
+			"requires (--check-image=require): %s: have it reach the server, or add the image to the conductor with: "+
+			"ferrite image add NAME FILE", d.n.UUID, nodeapi.Printable(r.Image.Doubt))
 	}
 	if r.Image.Doubt != "" {
 		d.doubts = append(d.doubts, "the image could not be checked before the deploy: "+nodeapi.Printable(r.Image.Doubt))

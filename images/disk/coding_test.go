@@ -74,7 +74,7 @@ func TestContentEncoding(t *testing.T) {
 		{"nothing's sum", named("br", content(raw)), sumOf(nil), "Content-Encoding br"},
 		{"rubbish behind it", named("gzip", plain(append(gz(t, raw), "rubbish"...))), sumOf(raw), "other bytes follow"},
 		{"qcow2 compressed on the way", squeezing(convert(t, raw, "-O", "qcow2")), otherwise, "Range requests and sizes"},
-		{"page compressed on the way", squeezing([]byte("<!DOCTYPE html>")), otherwise, "it is html page"},
+		{"page compressed on the way", squeezing([]byte("<!DOCTYPE html>")), otherwise, "it is an HTML page"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -23,6 +23,9 @@ type HTTPOptions struct {
 	// Whole: the first request is for the whole image and not for its start, so that a reader from start to end sends
 	// one request alone. ReadRange then answers ErrNoRange.
 	Whole bool
+	// OfDisk: a mirror is refused if its first bytes are not those of a disk's image, such as the page of a portal that
+	// asks for a login.
+	OfDisk bool
 }
 
 // withDefaults replaces zero values.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 	"unicode"
 )
@@ -184,7 +186,7 @@ func (a *answer) close() {
 
 // retry runs do until it succeeds, fails for good, or has failed too often.
 func (s *HTTPSource) retry(ctx context.Context, do func() error) error {
-	for try := 0; ; try++ {
+	for try, refused := 0, 0; ; try++ {
 		err := do()
 		if s.dropRanges(err) {
 			try--
@@ -198,19 +200,46 @@ func (s *HTTPSource) retry(ctx context.Context, do func() error) error {
 		if errors.As(err, &lasting) && lasting.Permanent() {
 			return again.error
 		}
-		if try == s.opts.Retries {
+		tries, longest := s.opts.Retries+1, longestPause
+		if refused++; s.unknown() && nothingThere(err) {
+			tries, longest = min(tries, try+1+refusedTries-refused), refusedPause
+		} else {
+			refused = 0
+		}
+		if try+1 >= tries {
 			return fmt.Errorf("given up after %d tries: %w", try+1, again.error)
 		}
-		s.opts.Retrying(try+1, s.opts.Retries+1, again.error)
-		if err := s.wait(ctx, try); err != nil {
+		s.opts.Retrying(try+1, tries, again.error)
+		if err := s.wait(ctx, try, longest); err != nil {
 			return err
 		}
 	}
 }
 
+// An address at which nothing listens, and a name without an address, are mistakes in a URL more often than servers that
+// start just now: they end after a few tries in a row, unless the server has answered before.
+const (
+	longestPause = 10 * time.Second
+	refusedTries = 3
+	refusedPause = 4 * time.Second
+)
+
+// unknown reports that nothing has come from the server yet.
+func (s *HTTPSource) unknown() bool { return s.head == nil && s.size < 0 }
+
+// nothingThere recognises a refused connection, and a name that its server does not know. A machine without a name server
+// asks its own loopback, which refuses: Go's resolver keeps only the text of that.
+func nothingThere(err error) bool {
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		return dns.IsNotFound || strings.HasSuffix(dns.Err, syscall.ECONNREFUSED.Error())
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
+}
+
 // wait pauses before retry number try.
-func (s *HTTPSource) wait(ctx context.Context, try int) error {
-	d := min(s.opts.Backoff<<min(try, 10), 10*time.Second)
+func (s *HTTPSource) wait(ctx context.Context, try int, longest time.Duration) error {
+	d := min(s.opts.Backoff<<min(try, 10), longest)
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

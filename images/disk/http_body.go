@@ -122,7 +122,7 @@ func (b *httpBody) failed(err error) error {
 	}
 	b.tries++
 	b.src.opts.Retrying(b.tries, b.src.opts.Retries+1, again.error)
-	return b.src.wait(b.ctx, b.tries-1)
+	return b.src.wait(b.ctx, b.tries-1, longestPause)
 }
 
 // giveUp is the last failure, with the expected and the received size.

@@ -144,7 +144,7 @@ func windowZst(bits byte, n int) []byte {
 		if n <= block {
 			header |= 1 // the last
 		}
-		b = append(b, byte(header), byte(header>>8), byte(header>>16), 'f')
+		b = append(b, byte(header), byte(header>>8), byte(header>>16), 0xff)
 	}
 	return b
 }

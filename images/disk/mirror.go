@@ -99,7 +99,12 @@ func (m *Mirrors) next(ctx context.Context) error {
 // take reads from src on, if it is the same image.
 func (m *Mirrors) take(src *HTTPSource) error {
 	var err error
+	if m.opts.OfDisk {
+		_, err = Detect(src.Head())
+	}
 	switch {
+	case err != nil:
+		err = fmt.Errorf("image %s: %w", src.Name(), err)
 	case m.src == nil:
 		m.size, m.head = src.Size(), src.Head()
 	case src.Size() != m.size:

@@ -43,7 +43,9 @@ func writeMirrors(
 		urls = append(urls, serve(t, h))
 	}
 	dst = newMemTarget(size, 512)
-	src, err := OpenMirrors(t.Context(), http.DefaultClient, urls, fast(), func(error) { onward++ })
+	opts := fast()
+	opts.OfDisk = true
+	src, err := OpenMirrors(t.Context(), http.DefaultClient, urls, opts, func(error) { onward++ })
 	if err != nil {
 		return dst, res, onward, err
 	}

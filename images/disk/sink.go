@@ -44,6 +44,7 @@ type sink struct {
 	sector  int
 	jobs    chan job
 	zeros   []byte
+	iso     bool                     // an ISO image may be written, too
 	start   []byte                   // the target's first heldBack bytes, written by finish
 	known   atomic.Int64             // how many bytes of start are known
 	look    func(start []byte) error // called once all of start is known; may be nil
@@ -86,6 +87,22 @@ func (s *sink) queue(ctx context.Context, j job) error {
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+}
+
+// begins refuses the first chunk of a raw image if it shows a file of another kind.
+func (s *sink) begins(c *chunk) error {
+	if c.off > 0 || c.n == 0 {
+		return nil
+	}
+	switch found := Identify(c.bytes()); {
+	case found.Format == Raw, found.Format == ISO && s.iso:
+		return nil
+	case found.Remedy == "":
+		return fmt.Errorf("%w: it is %s, expected a raw image; unpack it, a qcow2 can be compressed inside (qemu-img "+
+			"convert -c)", ErrFormat, found.Name)
+	default:
+		return found.refused()
 	}
 }
 

@@ -81,6 +81,9 @@ func (z *splitter) flush(ctx context.Context) error {
 func copyRaw(ctx context.Context, f *feed, s *sink) error {
 	z := newSplitter(s)
 	err := f.each(ctx, func(c *chunk) error {
+		if err := s.begins(c); err != nil {
+			return err
+		}
 		if err := s.fits(c.off, int64(c.n)); err != nil {
 			return err
 		}
@@ -191,15 +194,8 @@ func fill(d io.Reader, c *chunk, off int64) (ended bool, err error) {
 // would be written as if it were a disk.
 func takeInner(ctx context.Context, z *splitter, c *chunk) error {
 	defer c.release()
-	if c.off == 0 {
-		inner, err := Detect(c.bytes())
-		if err == nil && inner != Raw {
-			err = fmt.Errorf("%w: it is %s, expected a raw image; unpack it, a qcow2 can be compressed inside (qemu-img "+
-				"convert -c)", ErrFormat, inner)
-		}
-		if err != nil {
-			return fmt.Errorf("inside the compressed stream: %w", err)
-		}
+	if err := z.sink.begins(c); err != nil {
+		return fmt.Errorf("inside the compressed stream: %w", err)
 	}
 	if err := z.sink.fits(c.off, int64(c.n)); err != nil {
 		return err

@@ -189,7 +189,7 @@ func (w *write) allot() (workers int) {
 	}
 	w.feed = newFeed(w.src.Size(), newPool(chunks), w.hash)
 	w.sink = newSink(w.dst, workers)
-	w.sink.look = w.opts.Start
+	w.sink.look, w.sink.iso = w.opts.Start, w.opts.Format == "raw" || w.opts.Format == "gpt"
 	return workers
 }
 

@@ -22,6 +22,7 @@ func complete(c *cobra.Command) {
 	types := knownHardware()
 	for flag, values := range map[string][]string{
 		"auth":                {"none", "basic", "token", "basic,token", "keystone"},
+		"check-image":         imageCheckChoices,
 		"deploy-logs-collect": collectChoices,
 		"dhcp":                bootserver.DHCPModes(),
 		"discovery":           types,

@@ -52,7 +52,7 @@ type Config struct {
 	RegistryAllow []string `koanf:"registry-allow"`
 	AgentAllow    []string `koanf:"agent-allow"`
 	RulesAllow    []string `koanf:"rules-allow"`
-	CheckImages   bool     `koanf:"check-images"`
+	CheckImage    string   `koanf:"check-image"`
 	AgentCA       string   `koanf:"agent-ca"`
 	AgentTLS      bool     `koanf:"agent-require-tls"`
 	AgentPath     bool     `koanf:"agent-callback-path"`

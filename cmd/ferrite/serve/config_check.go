@@ -121,6 +121,8 @@ var (
 	bmcUserChoices = []string{"none", generateCredentials}
 	agentChoices   = []string{"own", "any"}
 	kexecChoices   = []string{"auto", "never"}
+
+	imageCheckChoices = []string{"warn", "require", "off"}
 )
 
 // checkChoices refuses a value that its flag does not have.
@@ -129,6 +131,7 @@ func (c *Config) checkChoices() error {
 		flag, is string
 		values   []string
 	}{
+		{"check-image", c.CheckImage, imageCheckChoices},
 		{"deploy-logs-collect", c.CollectLogs, collectChoices},
 		{"bmc-credentials", c.BMCCredentials, bmcUserChoices},
 		{"fast-track-agents", c.FastTrackAgents, agentChoices},

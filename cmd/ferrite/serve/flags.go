@@ -105,10 +105,10 @@ func hardwareFlags(f *pflag.FlagSet) {
 	f.StringSlice("rules-allow", nil,
 		"`networks` (10.0.0.1/32) whose servers inspection rules may call (api-call) although they are loopback, link-local, "+
 			"multicast or this host's own addresses; they are never asked through a proxy")
-	f.Bool("check-images", true,
-		"check that an image at an http(s) URL exists before a machine is switched off: refuse a deploy whose image "+
-			"is not there "+
-			"or too large, and warn of one that this host cannot reach")
+	f.String("check-image", "warn",
+		"look at an image at an http(s) URL before a machine is switched off for it, and refuse a deploy whose image is not "+
+			"there, too large or no image of a disk; warn of an image that this host cannot reach, or refuse it, too "+
+			"(require); off: ask no servers")
 	f.String("image-folder", "",
 		"`folder` for the bytes of named images (ferrite image add) and of --image-cache (default: images, in --data-dir)")
 	f.String("image-max-size", largestImage, "largest `size` of a named image, as 500M or 64G (powers of 1024)")

@@ -102,7 +102,7 @@ func (w *work) findImages(ctx context.Context, p parts) error {
 
 // probe looks at images at http(s) URLs before a deploy; nil when it is not to.
 func (c Config) probe(servers *outbound.Policy) engine.ImageProbe {
-	if !c.CheckImages {
+	if c.CheckImage == "off" {
 		return nil
 	}
 	return imagesource.NewProber(servers.Client())

@@ -111,6 +111,7 @@ func TestRefusesToStart(t *testing.T) {
 	}{
 		"logs collected always":      {[]string{"--deploy-logs-collect", "always"}, "say on_failure or never"},
 		"kexec as a boolean":         {[]string{"--kexec", "true"}, "say auto or never"},
+		"image check":                {[]string{"--check-image", "true"}, "say warn or require or off"},
 		"agents of all":              {[]string{"--fast-track-agents", "all"}, "say own or any"},
 		"idle before it begins":      {[]string{"--fast-track-idle", "-1m"}, "0 for never"},
 		"no time for a ramdisk":      {[]string{"--ramdisk-shutdown-timeout", "0s"}, "over before it begins"},

@@ -26,7 +26,7 @@ func (c Config) settings() plan.Settings {
 		PowerSyncRetries:      c.SyncRetries,
 		PowerRecoveryInterval: c.RecoveryInterval, ForcePowerState: c.ForcePowerState,
 		MaxConcurrentDeploy: c.MaxConcurrentDeploy, MaxConcurrentClean: c.MaxConcurrentClean,
-		BIOSBootloader: c.BIOSBootloader,
+		BIOSBootloader: c.BIOSBootloader, RequireImageCheck: c.CheckImage == "require",
 	}
 }
 

@@ -121,19 +121,23 @@ func (e *Core) requestedImage(ctx context.Context, ref string, r plan.Request) (
 	return &seen, nil
 }
 
-// lookAt looks at an image and, as long as a server refuses it, at its mirrors.
+// lookAt looks at an image and, until one is seen that is not refused, at its mirrors.
 func (e *Core) lookAt(ctx context.Context, urls []string) node.ImageFound {
-	var refused []string
+	var why []string
+	unseen := false
 	for _, at := range urls {
 		found := e.Probe.Probe(ctx, at)
-		if found.Gone == "" {
-			if found.Doubt != "" {
-				refused = append(refused, found.Doubt)
-			}
-			found.Doubt = strings.Join(refused, "; ")
+		if reason := cmp.Or(found.Gone, found.Doubt); reason != "" {
+			why = append(why, reason)
+		}
+		if found.Gone == "" && !found.Unseen {
+			found.Doubt = strings.Join(why, "; ")
 			return found
 		}
-		refused = append(refused, found.Gone)
+		unseen = unseen || found.Unseen
 	}
-	return node.ImageFound{Gone: strings.Join(refused, "; ")}
+	if unseen { // machines may reach it
+		return node.ImageFound{Doubt: strings.Join(why, "; "), Unseen: true}
+	}
+	return node.ImageFound{Gone: strings.Join(why, "; ")}
 }

@@ -366,30 +366,43 @@ func (l looker) Probe(_ context.Context, at string) node.ImageFound { return l[a
 func TestImageIsLookedAt(t *testing.T) {
 	const at, mirror = "http://images/os.raw", "http://mirror/os.raw"
 	gone := node.ImageFound{Gone: "it answered 404"}
+	unseen := node.ImageFound{Doubt: "no route to host", Unseen: true}
 	for name, c := range map[string]struct {
 		look    looker
 		mirrors []any
+		set     string // require: by the conductor; raw: by the node
 		refused string // a part of the refusal; "" for none
 		warned  string // a part of the warning in the status; "" for none
 	}{
-		"there":           {looker{}, nil, "", ""},
-		"missing":         {looker{at: gone}, nil, "it answered 404", ""},
-		"at a mirror":     {looker{at: gone}, []any{mirror}, "", "it answered 404"},
-		"at none":         {looker{at: gone, mirror: {Gone: "it answered 410"}}, []any{mirror}, "404; it answered 410", ""},
-		"for others only": {looker{at: {Doubt: "no route to host"}}, nil, "", "no route to host"},
+		"there":       {looker{}, nil, "", "", ""},
+		"missing":     {looker{at: gone}, nil, "", "it answered 404", ""},
+		"at a mirror": {looker{at: gone}, []any{mirror}, "", "", "it answered 404"},
+		"at none": {looker{at: gone, mirror: {Gone: "it answered 410"}}, []any{mirror}, "",
+			"404; it answered 410", ""},
+		"for others only":            {looker{at: unseen}, nil, "", "", "no route to host"},
+		"for others at the mirror":   {looker{at: gone, mirror: unseen}, []any{mirror}, "", "", "404; no route to host"},
+		"unseen, and required":       {looker{at: unseen}, nil, "require", "(--check-image=require): no route to host: have", ""},
+		"seen at a mirror":           {looker{at: unseen}, []any{mirror}, "require", "", "no route to host"},
+		"seen, with a warning":       {looker{at: {Doubt: "no ranges"}}, nil, "require", "", "no ranges"},
+		"an ISO":                     {looker{at: {ISO: "it is an ISO"}}, nil, "", "image it is an ISO", ""},
+		"an ISO that is said a disk": {looker{at: {ISO: "it is an ISO"}}, nil, "raw", "", ""},
 		"too large": {
-			looker{at: {Size: 9_000_000_001}}, nil, "and the largest disk of the machine, /dev/sda, has 9.0 GB", "",
+			looker{at: {Size: 9_000_000_001}}, nil, "", "and the largest disk of the machine, /dev/sda, has 9.0 GB", "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := enginetest.New(t, 1)
 				w.Probe = c.look
+				w.Settings.RequireImageCheck = c.set == "require"
 				w.Start()
 				defer w.Close()
 				id := deployable(w, at)
 				n, err := w.E.UpdateNode(w.Ctx, id, func(n *node.Node) error {
 					n.InstanceInfo["image_checksum"], n.InstanceInfo["image_mirrors"] = enginetest.NoSum, c.mirrors
+					if c.set == "raw" {
+						n.InstanceInfo["image_disk_format"] = c.set
+					}
 					return nil
 				})
 				if err != nil {

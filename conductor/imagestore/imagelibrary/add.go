@@ -189,7 +189,7 @@ func faultOf(err error) error {
 	case errors.As(err, &room), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return nodeapi.NewFault(http.StatusInsufficientStorage, "The image is not stored: %v.", err)
 	case errors.As(err, &size), errors.Is(err, imagestore.ErrEmpty), errors.Is(err, imagestore.ErrUnknown),
-		errors.Is(err, disk.ErrChecksum):
+		errors.Is(err, disk.ErrChecksum), errors.Is(err, disk.ErrFormat):
 		return nodeapi.NewFault(http.StatusBadRequest, "The image is not stored: %v.", err)
 	}
 	return err

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/clientaddr"
@@ -22,8 +23,8 @@ const Prefix = "/images/"
 // agentName stands where a URL has a user's name; the password says it all.
 const agentName = "agent"
 
-// checkFile refuses a file that cannot be served.
-func (s *Sources) checkFile(_ context.Context, _ node.Node, source string) (found node.ImageFound, err error) {
+// checkFile refuses a file that cannot be served, or that is no image of a disk.
+func (s *Sources) checkFile(_ context.Context, n node.Node, source string) (found node.ImageFound, err error) {
 	if s.served == "" {
 		return found, errNotServed
 	}
@@ -31,8 +32,15 @@ func (s *Sources) checkFile(_ context.Context, _ node.Node, source string) (foun
 	if err != nil {
 		return found, permanent{fmt.Errorf("%q: %w", source, err)}
 	}
-	if info.Size() == 0 {
-		err = permanent{fmt.Errorf("%q is empty", source)}
+	first := make([]byte, min(imagestore.HeadBytes, info.Size()))
+	if _, err = file.ReadAt(first, 0); err == nil {
+		kind, refusal := kindFor(source, first, info.Size())
+		if found.Size = kind.DiskSize; kind.Format == node.ImageISO && text(n.InstanceInfo, "image_disk_format") == "raw" {
+			found.Size, refusal = info.Size(), ""
+		}
+		if refusal != "" {
+			err = permanent{errors.New(refusal)}
+		}
 	}
 	return found, errors.Join(err, file.Close())
 }

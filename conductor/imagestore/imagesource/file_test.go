@@ -96,7 +96,7 @@ func get(t *testing.T, rawURL, span string) (status int, body string) {
 
 func TestFile(t *testing.T) {
 	s := newFileSite(t)
-	path := s.write(t, "my image.raw", "0123456789")
+	path := s.write(t, "my image.raw", "\x00123456789")
 	if err := os.Symlink(path, filepath.Join(s.dir, "latest")); err != nil {
 		t.Fatal(err)
 	}
@@ -109,11 +109,11 @@ func TestFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := agentapi.ImageInfo{ID: source, URLs: got.URLs, DiskFormat: "raw", OSHashAlgo: "sha256",
-			OSHashValue: sha("0123456789")}
+			OSHashValue: sha("\x00123456789")}
 		if diff := cmp.Diff(want, got); diff != "" || got.Validate() != nil {
 			t.Errorf("%s: %v\n%s", source, got.Validate(), diff)
 		}
-		if status, body := get(t, got.URLs[0], ""); status != 200 || body != "0123456789" {
+		if status, body := get(t, got.URLs[0], ""); status != 200 || body != "\x00123456789" {
 			t.Errorf("%s: %d %q", source, status, body)
 		}
 		if status, body := get(t, got.URLs[0], "bytes=4-"); status != 206 || body != "456789" {
@@ -125,7 +125,7 @@ func TestFile(t *testing.T) {
 // TestFileIsForOneMachine: a file is served only to its node's agent, and that gets no other file.
 func TestFileIsForOneMachine(t *testing.T) {
 	s := newFileSite(t)
-	source := "file://" + s.write(t, "os.raw", "mine")
+	source := "file://" + s.write(t, "os.raw", "\x00mine")
 	s.write(t, "other.raw", "another's")
 	got, err := s.Locate(t.Context(), s.node, info(source))
 	if err != nil {
@@ -177,7 +177,7 @@ func TestFileFailures(t *testing.T) {
 		"file://" + s.dir + "/link":  "no folder that is open to nodes",
 		"file:///dev/zero":           "no folder that is open to nodes",
 		"file://" + s.dir + "/none":  "no such file",
-		"file://" + s.dir + "/empty": "is empty",
+		"file://" + s.dir + "/empty": "it is an empty file",
 		"gopher://h/x":               "nothing this conductor finds images by",
 		"file://h\x7f/":              "is no URL",
 	} {
@@ -189,7 +189,7 @@ func TestFileFailures(t *testing.T) {
 			}
 		}
 	}
-	good := "file://" + s.write(t, "os.raw", "x")
+	good := "file://" + s.write(t, "os.raw", "\x00")
 	unserved := imagesource.New(imagesource.Config{Files: localfile.Folders{s.dir}})
 	if _, err := unserved.Check(t.Context(), node.Node{}, good); err == nil || !strings.Contains(err.Error(), "--boot") {
 		t.Errorf("without boot service: %v", err)
@@ -220,17 +220,17 @@ func TestFileFailures(t *testing.T) {
 // not before.
 func TestSumIsRemembered(t *testing.T) {
 	s := newFileSite(t)
-	path := s.write(t, "os.raw", "first")
+	path := s.write(t, "os.raw", "\x00first")
 	at := time.Unix(1_000_000, 0)
 	for i, step := range []struct {
 		content string
 		at      time.Time
 		want    string
 	}{
-		{"first", at, "first"},
-		{"other", at, "first"}, // same size, same time: taken for the same
-		{"other", at.Add(time.Nanosecond), "other"},
-		{"longer than that", at, "longer than that"},
+		{"\x00first", at, "\x00first"},
+		{"\x00other", at, "\x00first"}, // same size, same time: taken for the same
+		{"\x00other", at.Add(time.Nanosecond), "\x00other"},
+		{"\x00longer than that", at, "\x00longer than that"},
 	} {
 		s.write(t, "os.raw", step.content)
 		if err := os.Chtimes(path, step.at, step.at); err != nil {

@@ -3,24 +3,24 @@ package imagesource
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
+	"path"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/images/disk"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 var errHops = fmt.Errorf("the server redirects more than %d times", maxHops)
-
-// headBytes is how much is read of an image: its format, and the size of a qcow2.
-const headBytes = 512
 
 // refusals are the statuses that an agent would get as well, with the remedy. Others may be temporary, or concern the
 // conductor alone.
@@ -59,28 +59,73 @@ func (p *Prober) lookAt(ctx context.Context, rawURL string) node.ImageFound {
 	case refusals[got.StatusCode] != "":
 		return node.ImageFound{Gone: fmt.Sprintf("%s: the server answered %d %s; %s", masked(rawURL), got.StatusCode,
 			http.StatusText(got.StatusCode), refusals[got.StatusCode])}
+	case got.StatusCode == http.StatusRequestedRangeNotSatisfiable && totalOf(got) == 0: // nothing is in its range
+		return foundIn(rawURL, got, nil, 0)
 	case got.StatusCode != http.StatusOK && got.StatusCode != http.StatusPartialContent:
 		return doubt(rawURL, fmt.Errorf("the server answered %d %s", got.StatusCode, http.StatusText(got.StatusCode)))
 	}
-	first := make([]byte, headBytes)
+	first := make([]byte, imagestore.HeadBytes)
 	n, err := io.ReadFull(got.Body, first)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return doubt(rawURL, err)
 	}
-	if n == 0 {
-		return node.ImageFound{Gone: masked(rawURL) + ": the image is empty; put all of it there"}
-	}
-	switch total := totalOf(got); {
+	return foundIn(rawURL, got, first[:n], size)
+}
+
+// foundIn is the kind of an image and its size on a disk, by its first bytes. size is the server's answer to HEAD.
+func foundIn(rawURL string, got *http.Response, first []byte, size int64) (found node.ImageFound) {
+	total := totalOf(got)
+	switch {
 	case got.Header.Get("Content-Encoding") != "": // unasked: the size may not be the image's
-		size = -1
+		size, first = -1, decoded(first)
 	case total >= 0:
 		size = total
 	}
-	found := node.ImageFound{Size: sizeOnDisk(first[:n], got.Request.URL.Path, size)}
-	if bytes.HasPrefix(first, qcow2) && got.StatusCode == http.StatusOK {
+	kind, refusal := kindFor(rawURL, first, size)
+	switch {
+	case refusal != "" && kind.Format == node.ImageISO:
+		found.ISO, found.Size = refusal, max(size, 0)
+	case refusal != "":
+		found.Gone = refusal
+	case !packedByName(got.Request.URL.Path) || kind.Format == node.ImageQCOW2:
+		found.Size = kind.DiskSize
+	}
+	if kind.Format == node.ImageQCOW2 && got.StatusCode == http.StatusOK {
 		found.Doubt = masked(rawURL) + ": its server answers no Range requests, which Ferrite's agent needs for a qcow2"
 	}
 	return found
+}
+
+// kindFor is the kind of a file at a URL or path, and why no agent writes it to a disk; "" where one does.
+func kindFor(at string, first []byte, size int64) (kind imagestore.Kind, refusal string) {
+	kind, err := imagestore.KindOf(first, size)
+	switch {
+	case err != nil:
+		refusal = strings.TrimPrefix(err.Error(), imagestore.ErrUnknown.Error()+": ")
+	case kind.Format == node.ImageISO:
+		_, err = disk.Detect(first)
+		refusal = strings.TrimPrefix(err.Error(), disk.ErrFormat.Error()+": ")
+	case kind.Format == node.ImageKernel, kind.Format == node.ImageRamdisk:
+		refusal = fmt.Sprintf("it is a %s, which is booted and not written to a disk: name it as instance_info/%[1]s",
+			kind.Format)
+	default:
+		return kind, ""
+	}
+	return kind, masked(at) + ": " + refusal
+}
+
+// decoded is the beginning of an image that a server compressed on the way; first, where it did not.
+func decoded(first []byte) []byte {
+	d, err := disk.Decoder(bytes.NewReader(first))
+	if err != nil {
+		return first
+	}
+	defer d.Close()
+	begin := make([]byte, imagestore.HeadBytes)
+	if n, _ := io.ReadFull(d, begin); n > 0 { // it is cut off on purpose
+		return begin[:n]
+	}
+	return first
 }
 
 // ask sends a request as agents do; a GET is for the first bytes.
@@ -91,7 +136,7 @@ func (p *Prober) ask(ctx context.Context, method, rawURL string) (*http.Response
 	}
 	req.Header.Set("Accept-Encoding", "identity")
 	if method == http.MethodGet {
-		req.Header.Set("Range", "bytes=0-"+strconv.Itoa(headBytes-1))
+		req.Header.Set("Range", "bytes=0-"+strconv.Itoa(imagestore.HeadBytes-1))
 	}
 	return p.client.Do(req)
 }
@@ -109,37 +154,9 @@ func totalOf(got *http.Response) int64 {
 	return total
 }
 
-// qcow2 begins with this magic; its virtual size is at byte 24 (QEMU, docs/interop/qcow2.rst).
-var qcow2 = []byte("QFI\xfb")
-
-// packed are the first bytes of files with a size that differs from the size on disk: compressed files, archives, and
-// disk formats with a size of their own elsewhere.
-var packed = [][]byte{
-	{0x1f, 0x8b}, []byte("BZh"), {0xfd, '7', 'z', 'X', 'Z', 0}, {0x28, 0xb5, 0x2f, 0xfd}, []byte("PK\x03\x04"),
-	[]byte("KDMV"), []byte("# Disk DescriptorFile"), []byte("vhdxfile"), []byte("conectix"), []byte("<<< "),
-	[]byte("QED\x00"),
-	[]byte("<"), // a web page
-}
-
-// sizeOnDisk is how many bytes an image has on a disk, 0 when its beginning does not say.
-func sizeOnDisk(first []byte, path string, size int64) int64 {
-	if bytes.HasPrefix(first, qcow2) {
-		if len(first) < 32 {
-			return 0
-		}
-		return max(0, int64(binary.BigEndian.Uint64(first[24:32]))) //nolint:gosec // a negative one is unknown
-	}
-	for _, magic := range packed {
-		if bytes.HasPrefix(first, magic) {
-			return 0
-		}
-	}
-	for _, end := range []string{".gz", ".bz2", ".xz", ".zst", ".zip", ".lz4", ".tar"} {
-		if strings.HasSuffix(strings.ToLower(path), end) {
-			return 0
-		}
-	}
-	return max(0, size)
+// packedByName reports names of files with another size than on a disk, of which the first bytes do not say so.
+func packedByName(at string) bool {
+	return slices.Contains([]string{".gz", ".bz2", ".xz", ".zst", ".zip", ".lz4", ".tar"}, strings.ToLower(path.Ext(at)))
 }
 
 // doubt is an image that the conductor cannot see; the machine's network may be another.
@@ -156,7 +173,7 @@ func doubt(rawURL string, err error) node.ImageFound {
 	case errors.As(err, &dns) && dns.IsNotFound:
 		why = fmt.Sprintf("the conductor's name server knows no host %s", dns.Name)
 	}
-	return node.ImageFound{Doubt: masked(rawURL) + ": " + nodeapi.MaskText(why)}
+	return node.ImageFound{Doubt: masked(rawURL) + ": " + nodeapi.MaskText(why), Unseen: true}
 }
 
 // masked is a URL for people, without credentials.

@@ -1,6 +1,7 @@
 package imagesource_test
 
 import (
+	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -33,11 +34,21 @@ func content(text string) http.HandlerFunc {
 	}
 }
 
+func gzipped(text string) string {
+	var out strings.Builder
+	z := gzip.NewWriter(&out)
+	_, _ = z.Write([]byte(text)) // to memory
+	_ = z.Close()
+	return out.String()
+}
+
 func TestProbe(t *testing.T) {
 	answer := func(status int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }
 	}
 	raw := strings.Repeat("\x00", 4096)
+	iso := strings.Repeat("\x00", 32769) + "CD001" + strings.Repeat("\x00", 40<<10-32774)
+	tar := strings.Repeat("\x00", 257) + "ustar\x00" + raw
 	for name, c := range map[string]struct {
 		path  string
 		serve http.HandlerFunc
@@ -45,19 +56,42 @@ func TestProbe(t *testing.T) {
 	}{
 		"raw":             {"/os.raw", content(raw), node.ImageFound{Size: 4096}},
 		"qcow2":           {"/os.img", content(qcow2(22053650432)), node.ImageFound{Size: 22053650432}},
-		"qcow2, negative": {"/os.img", content(qcow2(1 << 63)), node.ImageFound{}},
+		"qcow2, negative": {"/os.img", content(qcow2(1 << 63)), node.ImageFound{Gone: "its qcow2 header gives a disk of"}},
 		"qcow2 without ranges": {"/os.img", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, qcow2(1<<40)) },
 			node.ImageFound{Size: 1 << 40, Doubt: "no Range requests"}},
-		"cut qcow2":   {"/os.img", content("QFI\xfb"), node.ImageFound{}},
+		"cut qcow2":   {"/os.img", content("QFI\xfb"), node.ImageFound{Gone: "its qcow2 header is cut short"}},
 		"compressed":  {"/os", content("\x28\xb5\x2f\xfd" + raw), node.ImageFound{}},
 		"by its name": {"/os.raw.xz", content(raw), node.ImageFound{}},
-		"a page":      {"/os.raw", content("<html>" + raw), node.ImageFound{}},
+		"a page":      {"/os.raw", content("<html>" + raw), node.ImageFound{Gone: "it is an HTML page; it came in place"}},
+		"a page, compressed on the way": {"/os.raw", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			content(gzipped("<!doctype html>"))(w, r)
+		}, node.ImageFound{Gone: "it is an HTML page"}},
+		"a disk, compressed on the way": {"/os.raw", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			content(gzipped(qcow2(1<<30)))(w, r)
+		}, node.ImageFound{Size: 1 << 30}},
+		"a document":    {"/os.raw", content("%PDF-1.7\n" + raw), node.ImageFound{Gone: "it is a PDF document"}},
+		"an archive":    {"/os.tgz", content(gzipped(tar)), node.ImageFound{Gone: "inside gzip it is a tar archive; unpack it"}},
+		"plain archive": {"/os.raw", content(tar), node.ImageFound{Gone: "it is a tar archive; unpack it"}},
+		"zip":           {"/os.zip", content("PK\x03\x04" + raw), node.ImageFound{Gone: "it is a zip archive"}},
+		"an error":      {"/os.raw", content("<?xml version='1.0'?><Error>"), node.ImageFound{Gone: "it is an XML document"}},
+		"a pointer": {"/os.raw", content("version https://git-lfs.github.com/spec/v1\noid sha256:00\n"),
+			node.ImageFound{Gone: "it is a Git LFS pointer; the repository holds"}},
+		"text":           {"/os.raw", content("404: Not Found"), node.ImageFound{Gone: "it is text; it came in place"}},
+		"an ISO":         {"/os.iso", content(iso), node.ImageFound{ISO: "it is an ISO 9660 image; to boot it", Size: 40 << 10}},
+		"a ramdisk":      {"/initrd", content(gzipped("070701" + raw)), node.ImageFound{Gone: "it is a ramdisk, which is booted"}},
+		"a gzipped disk": {"/os.raw.gz", content(gzipped(raw)), node.ImageFound{}},
 		"no ranges": {"/os.raw", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "4096")
 			fmt.Fprint(w, raw)
 		},
 			node.ImageFound{Size: 4096}},
-		"empty":      {"/os.raw", content(""), node.ImageFound{Gone: "the image is empty"}},
+		"empty": {"/os.raw", content(""), node.ImageFound{Gone: "it is an empty file; put all of the image there"}},
+		"empty, with no range of it": {"/os.raw", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Range", "bytes */0")
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+		}, node.ImageFound{Gone: "it is an empty file"}},
 		"missing":    {"/os.raw", answer(404), node.ImageFound{Gone: "the server answered 404 Not Found; correct the URL"}},
 		"gone":       {"/os.raw", answer(410), node.ImageFound{Gone: "410 Gone"}},
 		"login":      {"/os.raw", answer(401), node.ImageFound{Gone: "write the credentials into the URL"}},
@@ -80,7 +114,7 @@ func TestProbe(t *testing.T) {
 			defer srv.Close()
 			at := strings.Replace(srv.URL, "http://", "http://u:hunter2@", 1) + c.path + "?sig=hunter2"
 			got := imagesource.NewProber(http.DefaultClient).Probe(t.Context(), at)
-			for what, pair := range map[string][2]string{"gone": {c.want.Gone, got.Gone}, "doubt": {c.want.Doubt, got.Doubt}} {
+			for what, pair := range map[string][2]string{"gone": {c.want.Gone, got.Gone}, "iso": {c.want.ISO, got.ISO}, "doubt": {c.want.Doubt, got.Doubt}} {
 				if (pair[0] == "") != (pair[1] == "") || !strings.Contains(pair[1], pair[0]) ||
 					strings.Contains(pair[1], "hunter2") || pair[1] != "" && !strings.Contains(pair[1], c.path) {
 					t.Errorf("%s: %q, expected %q, with the URL and without its password", what, pair[1], pair[0])
@@ -106,7 +140,7 @@ func TestProbeUnreachable(t *testing.T) {
 			DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, err },
 		}}
 		got := imagesource.NewProber(client).Probe(t.Context(), at)
-		if got.Gone != "" || got.Size != 0 || !strings.Contains(got.Doubt, want) || !strings.Contains(got.Doubt, "raw") {
+		if got.Gone != "" || got.Size != 0 || !got.Unseen || !strings.Contains(got.Doubt, want) || !strings.Contains(got.Doubt, "raw") {
 			t.Errorf("%s: %+v, expected a doubt with %q", at, got, want)
 		}
 	}
@@ -122,7 +156,7 @@ func TestProbeTogether(t *testing.T) {
 		asked <- r.Method
 		<-hold
 		w.WriteHeader(int(status.Load()))
-		fmt.Fprint(w, "x")
+		w.Write([]byte{1})
 	}))
 	defer srv.Close()
 	p := imagesource.NewProber(http.DefaultClient)

@@ -20,7 +20,7 @@ const (
 )
 
 // Prober looks at images at http(s) URLs before machines are switched off for them. It asks as agents will, and reads
-// 512 bytes at most. It is safe for concurrent use.
+// no more than shows the kind of the file. It is safe for concurrent use.
 //
 // Its client decides which addresses are dialled, because any editor of a node can write a URL.
 type Prober struct {
@@ -59,7 +59,7 @@ func (p *Prober) Probe(ctx context.Context, rawURL string) node.ImageFound {
 	case <-l.done:
 		return l.found
 	case <-ctx.Done():
-		return node.ImageFound{Doubt: masked(rawURL) + ": " + context.Cause(ctx).Error()}
+		return node.ImageFound{Doubt: masked(rawURL) + ": " + context.Cause(ctx).Error(), Unseen: true}
 	}
 }
 
