@@ -23,8 +23,7 @@ type HTTPOptions struct {
 	// Whole: the first request is for the whole image and not for its start, so that a reader from start to end sends
 	// one request alone. ReadRange then answers ErrNoRange.
 	Whole bool
-	// OfDisk: a mirror is refused if its first bytes are not those of a disk's image, such as the page of a portal that
-	// asks for a login.
+	// OfDisk: a mirror is refused if it begins with another file than the image of a disk, such as a page with a login.
 	OfDisk bool
 }
 

@@ -120,8 +120,8 @@ func Identify(head []byte) Content {
 }
 
 // isText recognises text, such as the message of a server. A boot sector ends in a byte that no UTF-8 has there, and a
-// file system begins with zeroes or binary fields. The text is not shown: the server may be one that the user of a
-// project must not read.
+// file system begins with zeroes or binary fields. The text is not shown, because a user may name servers
+// that only the conductor may read.
 func isText(head []byte) bool {
 	rest := head[:min(len(head), bootSize)]
 	for cut := len(rest) < len(head); len(rest) > 0; {

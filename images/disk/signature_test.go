@@ -45,7 +45,7 @@ func TestIdentify(t *testing.T) {
 		"tar of GNU":               {place(10240, 257, "ustar  \x00"), "", "a tar archive", "unpack it"},
 		"zip":                      {[]byte("PK\x03\x04\x14\x00"), "", "a zip archive", "unpack it"},
 		"vmdk":                     {place(512, 0, "KDMV"), "", "vmdk", "qemu-img convert"},
-		"PDF":                      {[]byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3"), "", "a PDF document", "the link of the file itself"},
+		"PDF":                      {[]byte("%PDF-1.7\n%\xe2\xe3\xcf\xd3"), "", "a PDF document", "the link"},
 		"HTML":                     {[]byte("<!DOCTYPE html><html>"), "", "an HTML page", "the link of the file itself"},
 		"HTML in lower case":       {[]byte("\n\n  <!doctype HTML>"), "", "an HTML page", ""},
 		"HTML behind a mark":       {[]byte("\ufeff<HTML lang=de>"), "", "an HTML page", ""},
@@ -116,7 +116,8 @@ func TestMirrorIsAPage(t *testing.T) {
 
 // FuzzIdentify: every file is of a kind, and has a remedy if Write does not take it.
 func FuzzIdentify(f *testing.F) {
-	for _, seed := range []string{"", "<!DOCTYPE html>", "%PDF-1.7", "404: Not Found", "\ufeff<html>", "QFI\xfb", "\x1f\x8b\x08",
+	for _, seed := range []string{"", "<!DOCTYPE html>", "%PDF-1.7", "404: Not Found", "\ufeff<html>", "QFI\xfb",
+		"\x1f\x8b\x08",
 		"\x50\x2a\x4d\x18", "version https://git-lfs.github.com/spec/v1\n", "<?xml version", "PK\x03\x04", "\xc3"} {
 		f.Add([]byte(seed), 0)
 	}
