@@ -22,7 +22,7 @@ import (
 
 // tofu sends the calls of the two providers for OpenTofu and Terraform that know Ironic, in their order:
 // openshift-metal3/terraform-provider-ironic of April 2026 and metal3-community/terraform-provider-ironic of September
-// 2025. docs/operate/opentofu.md names what fails.
+// 2025. docs/operate/opentofu.md names each call that fails.
 type tofu struct {
 	*conductor
 	*gophercloud.ServiceClient
@@ -217,7 +217,7 @@ func TestOpenTofuCommunity(t *testing.T) {
 		}
 	}
 
-	// ironic_node, whose maps are sent key by key
+	// ironic_node; its maps are sent key by key
 	clean := true
 	n, err := nodes.Create(p.ctx, p.ServiceClient, nodes.CreateOpts{Name: "site~master-0", Driver: "fake-hardware",
 		DriverInfo: map[string]any{"a": "1", "b": "2"}, Properties: map[string]any{"cpu_arch": "x86_64", "cpus": 8},
@@ -285,7 +285,7 @@ func (p tofu) portgroup(id string) (uuid string) {
 	return made.UUID
 }
 
-// port is ironic_port, with all changes that it sends. Those of the connection need a node that is manageable.
+// port is ironic_port, with all changes that it sends. The node must be manageable for most of them.
 func (p tofu) port(id, group string) {
 	p.t.Helper()
 	on, off := true, false
