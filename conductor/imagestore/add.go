@@ -53,8 +53,8 @@ func (s *Store) Add(ctx context.Context, r io.Reader, size int64, want disk.Chec
 	return s.add(ctx, begun, size, want, func(_ string, err error) (Added, error) { return Added{}, err }, commit)
 }
 
-// begin reads the first bytes of an image, and refuses the rest at once if no machine can use it. A shorter file is seen
-// when all of it has come.
+// begin reads the first bytes of an image, and refuses the rest at once if no machine can use it. A shorter file is
+// looked at when all of it has come.
 func begin(r io.Reader) (io.Reader, error) {
 	whole := bufio.NewReaderSize(r, HeadBytes)
 	first, err := whole.Peek(HeadBytes)

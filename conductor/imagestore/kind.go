@@ -31,8 +31,8 @@ const HeadBytes = 64 << 10
 // compressions are the formats of package disk that are compressed.
 var compressions = map[disk.Format]string{disk.Gzip: "gzip", disk.Zstd: "zstd", disk.XZ: "xz"}
 
-// KindOf determines the kind of a file of size bytes (-1: unknown) by its first HeadBytes. It refuses all that neither a
-// machine boots nor an agent writes.
+// KindOf determines the kind of a file of size bytes (-1: unknown) by its first HeadBytes. It refuses files that
+// machines do not boot and agents do not write.
 func KindOf(first []byte, size int64) (Kind, error) {
 	switch found := disk.Identify(first); found.Format {
 	case "":

@@ -216,8 +216,8 @@ func (s *HTTPSource) retry(ctx context.Context, do func() error) error {
 	}
 }
 
-// An address at which nothing listens, and a name without an address, are mistakes in a URL more often than servers that
-// start just now: they end after a few tries in a row, unless the server has answered before.
+// An address at which nothing listens, and a name without an address, are more often mistakes in a URL than servers
+// that are starting. They end after a few tries in a row, unless the server has answered before.
 const (
 	longestPause = 10 * time.Second
 	refusedTries = 3
@@ -227,8 +227,8 @@ const (
 // unknown reports that nothing has come from the server yet.
 func (s *HTTPSource) unknown() bool { return s.head == nil && s.size < 0 }
 
-// nothingThere recognises a refused connection, and a name that its server does not know. A machine without a name server
-// asks its own loopback, which refuses: Go's resolver keeps only the text of that.
+// nothingThere recognises a refused connection, and a name that its server does not know. A machine without a name
+// server asks its own loopback, which refuses: Go's resolver keeps only the text of that.
 func nothingThere(err error) bool {
 	var dns *net.DNSError
 	if errors.As(err, &dns) {

@@ -79,14 +79,15 @@ func TestRetriesByKind(t *testing.T) {
 		took  time.Duration
 		text  string // of the error; "" for none
 	}{
-		"refused":                  {answers{refused}, 8 * time.Second, "after 3 tries: image source: Get"},
-		"an unknown name":          {answers{unknown}, 8 * time.Second, "after 3 tries"},
-		"a name server is busy":    {answers{busy}, 90 * time.Second, "after 10 tries"},
-		"timeouts":                 {answers{late}, 90 * time.Second, "after 10 tries"},
-		"a server that starts":     {answers{refused, refused, nil}, 8 * time.Second, ""},
-		"refused after timeouts":   {answers{late, late, late, refused}, 38 * time.Second, "after 6 tries"},
-		"not refused in a row":     {answers{refused, refused, late, refused, nil}, 22 * time.Second, ""},
-		"refused at the last try":  {answers{late, late, late, late, late, late, late, late, refused}, 84 * time.Second, "10"},
+		"refused":                {answers{refused}, 8 * time.Second, "after 3 tries: image source: Get"},
+		"an unknown name":        {answers{unknown}, 8 * time.Second, "after 3 tries"},
+		"a name server is busy":  {answers{busy}, 90 * time.Second, "after 10 tries"},
+		"timeouts":               {answers{late}, 90 * time.Second, "after 10 tries"},
+		"a server that starts":   {answers{refused, refused, nil}, 8 * time.Second, ""},
+		"refused after timeouts": {answers{late, late, late, refused}, 38 * time.Second, "after 6 tries"},
+		"not refused in a row":   {answers{refused, refused, late, refused, nil}, 22 * time.Second, ""},
+		"refused at the last try": {answers{late, late, late, late, late, late, late, late, refused}, 84 * time.Second,
+			"after 10 tries"},
 		"refused once it answered": {answers{nil}, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

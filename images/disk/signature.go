@@ -16,10 +16,12 @@ const (
 )
 
 const (
-	headSize = 4096      // bytes that Detect needs
-	bootSize = 512       // of a boot sector; a file with fewer bytes is no disk
-	ISOHead  = 32769 + 5 // bytes that show an ISO: its first volume descriptor is at 32 KiB (ECMA-119, 8.1)
+	headSize = 4096 // bytes that Detect needs
+	bootSize = 512  // of a boot sector; a file with fewer bytes is no disk
 )
+
+// ISOHead is how many bytes show an ISO: its first volume descriptor is at 32 KiB (ECMA-119, 8.1).
+const ISOHead = 32769 + 5
 
 // Content is the kind of a file, by its first bytes.
 type Content struct {

@@ -124,6 +124,7 @@ func (w *write) prepare(ctx context.Context) error {
 		if w.need, err = xzDictionary(w.src.Head(), w.dst.Size()); err != nil {
 			return err
 		}
+	case ISO, Kernel, Ramdisk: // choose refuses them
 	case Gzip: // says nothing of its size that could be trusted
 	case QCOW2:
 		if w.qcow2, err = openQcow2(ctx, w.src, w.dst); err != nil {

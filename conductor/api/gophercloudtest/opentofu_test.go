@@ -196,7 +196,8 @@ func TestOpenTofuOpenShift(t *testing.T) {
 	}
 
 	// the data source ironic_introspection asks ironic-inspector
-	inspect, err := inspector.NewBareMetalIntrospectionNoAuth(inspector.EndpointOpts{IronicInspectorEndpoint: p.URL + "/v1"})
+	inspect, err := inspector.NewBareMetalIntrospectionNoAuth(inspector.EndpointOpts{
+		IronicInspectorEndpoint: p.URL + "/v1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,8 +229,10 @@ func TestOpenTofuCommunity(t *testing.T) {
 	p.goTo(n.UUID, nodes.TargetManage, nodes.ProvisionStateOpts{})
 	ops := nodes.UpdateOpts{
 		nodes.UpdateOperation{Op: nodes.ReplaceOp, Path: "/name", Value: "site~master-1"},
-		nodes.UpdateOperation{Op: nodes.ReplaceOp, Path: "/driver_info/a", Value: "3"}, nodes.UpdateOperation{Op: nodes.AddOp, Path: "/driver_info/c", Value: "4"},
-		nodes.UpdateOperation{Op: nodes.RemoveOp, Path: "/driver_info/b"}, nodes.UpdateOperation{Op: nodes.ReplaceOp, Path: "/bios_interface", Value: "no-bios"},
+		nodes.UpdateOperation{Op: nodes.ReplaceOp, Path: "/driver_info/a", Value: "3"},
+		nodes.UpdateOperation{Op: nodes.AddOp, Path: "/driver_info/c", Value: "4"},
+		nodes.UpdateOperation{Op: nodes.RemoveOp, Path: "/driver_info/b"},
+		nodes.UpdateOperation{Op: nodes.ReplaceOp, Path: "/bios_interface", Value: "no-bios"},
 		nodes.UpdateOperation{Op: nodes.ReplaceOp, Path: "/resource_class", Value: "baremetal"},
 	}
 	if n, err = nodes.Update(p.ctx, p.ServiceClient, n.UUID, ops).Extract(); err != nil {
@@ -237,7 +240,7 @@ func TestOpenTofuCommunity(t *testing.T) {
 	}
 	group := p.portgroup(n.UUID)
 	p.port(n.UUID, group)
-	if _, err := p.ServiceClient.Delete(p.ctx, p.ServiceURL("portgroups", group), nil); err != nil {
+	if _, err := p.Delete(p.ctx, p.ServiceURL("portgroups", group), nil); err != nil {
 		t.Error(err)
 	}
 	p.goTo(n.UUID, nodes.TargetProvide, nodes.ProvisionStateOpts{})
@@ -252,8 +255,8 @@ func TestOpenTofuCommunity(t *testing.T) {
 	p.allocate(n.UUID)
 
 	// ironic_deployment
-	_, err = nodes.Update(p.ctx, p.ServiceClient, n.UUID, nodes.UpdateOpts{nodes.UpdateOperation{Op: nodes.AddOp, Path: "/deploy_steps",
-		Value: []nodes.DeployStep{}}}).Extract()
+	_, err = nodes.Update(p.ctx, p.ServiceClient, n.UUID, nodes.UpdateOpts{
+		nodes.UpdateOperation{Op: nodes.AddOp, Path: "/deploy_steps", Value: []nodes.DeployStep{}}}).Extract()
 	p.fails("deploy_steps together with fixed_ips", err, http.StatusBadRequest)
 	n = p.update(n.UUID, nodes.UpdateOperation{Op: nodes.AddOp, Path: "/instance_info/image_source",
 		Value: "http://images/os.raw"},

@@ -381,7 +381,7 @@ func TestImageIsLookedAt(t *testing.T) {
 			"404; it answered 410", ""},
 		"for others only":            {looker{at: unseen}, nil, "", "", "no route to host"},
 		"for others at the mirror":   {looker{at: gone, mirror: unseen}, []any{mirror}, "", "", "404; no route to host"},
-		"unseen, and required":       {looker{at: unseen}, nil, "require", "(--check-image=require): no route to host: have", ""},
+		"unseen, and required":       {looker{at: unseen}, nil, "require", "=require): no route to host: have", ""},
 		"seen at a mirror":           {looker{at: unseen}, []any{mirror}, "require", "", "no route to host"},
 		"seen, with a warning":       {looker{at: {Doubt: "no ranges"}}, nil, "require", "", "no ranges"},
 		"an ISO":                     {looker{at: {ISO: "it is an ISO"}}, nil, "", "image it is an ISO", ""},

@@ -72,15 +72,15 @@ func TestProbe(t *testing.T) {
 			content(gzipped(qcow2(1<<30)))(w, r)
 		}, node.ImageFound{Size: 1 << 30}},
 		"a document":    {"/os.raw", content("%PDF-1.7\n" + raw), node.ImageFound{Gone: "it is a PDF document"}},
-		"an archive":    {"/os.tgz", content(gzipped(tar)), node.ImageFound{Gone: "inside gzip it is a tar archive; unpack it"}},
+		"an archive":    {"/os.tgz", content(gzipped(tar)), node.ImageFound{Gone: "inside gzip it is a tar archive"}},
 		"plain archive": {"/os.raw", content(tar), node.ImageFound{Gone: "it is a tar archive; unpack it"}},
 		"zip":           {"/os.zip", content("PK\x03\x04" + raw), node.ImageFound{Gone: "it is a zip archive"}},
 		"an error":      {"/os.raw", content("<?xml version='1.0'?><Error>"), node.ImageFound{Gone: "it is an XML document"}},
 		"a pointer": {"/os.raw", content("version https://git-lfs.github.com/spec/v1\noid sha256:00\n"),
 			node.ImageFound{Gone: "it is a Git LFS pointer; the repository holds"}},
 		"text":           {"/os.raw", content("404: Not Found"), node.ImageFound{Gone: "it is text; it came in place"}},
-		"an ISO":         {"/os.iso", content(iso), node.ImageFound{ISO: "it is an ISO 9660 image; to boot it", Size: 40 << 10}},
-		"a ramdisk":      {"/initrd", content(gzipped("070701" + raw)), node.ImageFound{Gone: "it is a ramdisk, which is booted"}},
+		"an ISO":         {"/os.iso", content(iso), node.ImageFound{ISO: "it is an ISO 9660 image", Size: 40 << 10}},
+		"a ramdisk":      {"/initrd", content(gzipped("070701" + raw)), node.ImageFound{Gone: "it is a ramdisk, which"}},
 		"a gzipped disk": {"/os.raw.gz", content(gzipped(raw)), node.ImageFound{}},
 		"no ranges": {"/os.raw", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "4096")
@@ -114,7 +114,8 @@ func TestProbe(t *testing.T) {
 			defer srv.Close()
 			at := strings.Replace(srv.URL, "http://", "http://u:hunter2@", 1) + c.path + "?sig=hunter2"
 			got := imagesource.NewProber(http.DefaultClient).Probe(t.Context(), at)
-			for what, pair := range map[string][2]string{"gone": {c.want.Gone, got.Gone}, "iso": {c.want.ISO, got.ISO}, "doubt": {c.want.Doubt, got.Doubt}} {
+			for what, pair := range map[string][2]string{"gone": {c.want.Gone, got.Gone},
+				"iso": {c.want.ISO, got.ISO}, "doubt": {c.want.Doubt, got.Doubt}} {
 				if (pair[0] == "") != (pair[1] == "") || !strings.Contains(pair[1], pair[0]) ||
 					strings.Contains(pair[1], "hunter2") || pair[1] != "" && !strings.Contains(pair[1], c.path) {
 					t.Errorf("%s: %q, expected %q, with the URL and without its password", what, pair[1], pair[0])
@@ -140,7 +141,8 @@ func TestProbeUnreachable(t *testing.T) {
 			DialContext: func(context.Context, string, string) (net.Conn, error) { return nil, err },
 		}}
 		got := imagesource.NewProber(client).Probe(t.Context(), at)
-		if got.Gone != "" || got.Size != 0 || !got.Unseen || !strings.Contains(got.Doubt, want) || !strings.Contains(got.Doubt, "raw") {
+		if got.Gone != "" || got.Size != 0 || !got.Unseen ||
+			!strings.Contains(got.Doubt, want) || !strings.Contains(got.Doubt, "raw") {
 			t.Errorf("%s: %+v, expected a doubt with %q", at, got, want)
 		}
 	}
