@@ -60,7 +60,7 @@ async function walk(page, hands) {
   await hands.type(page.getByLabel(/^MAC address it boots from/), m.mac)
   await hands.choose(page.getByLabel(/^Inspection/), 'agent')
   await hands.press(button('Test the connection', main))
-  await page.getByText(/The BMC answers, and lets the conductor in: power off/).waitFor()
+  await page.getByText(/The BMC answers, and accepts the login: power off/).waitFor()
   await picture('enroll')
   await hands.press(button('Enroll', main))
   await page.getByRole('heading', { level: 1, name: m.name }).waitFor()

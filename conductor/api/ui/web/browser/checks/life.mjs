@@ -64,7 +64,7 @@ export async function life({ tally, browser }) {
       await shot(page, 'enroll-tested')
       await page.getByLabel('Driver', { exact: true }).selectOption('fake-hardware')
       await page.getByRole('button', { name: 'Test the connection' }).click()
-      await page.getByText(/The BMC answers, and lets the conductor in/).waitFor()
+      await page.getByText(/The BMC answers, and accepts the login/).waitFor()
       assert.equal((await c.call('GET', '/v1/nodes')).nodes.length, 0)
     })
 

@@ -41,7 +41,7 @@ export async function send(method: string, to: string, o: Options = {}): Promise
       answer = await fetch(url(to, o.query), init)
     } catch (err) {
       if (o.signal?.aborted) throw err
-      throw new Fault(unreachable, 'The conductor does not answer. The page goes on by itself when it is back.')
+      throw new Fault(unreachable, 'The conductor does not answer. The page continues by itself when it is back.')
     }
     if (answer.status === 401 && !headers['Authorization']) {
       await session.again() // the same request once more, by a new login

@@ -9,7 +9,7 @@ export function Confirm({ danger, text, value, onChange }: { danger: string; tex
       </p>
       <label>
         <span>
-          Type <code>{visible(text)}</code> to go on
+          Type <code>{visible(text)}</code> to continue
         </span>
         <input value={value} onChange={(event) => onChange(event.target.value)} autoComplete="off" spellCheck={false} />
       </label>

@@ -40,7 +40,7 @@ export function Layout({ children }: { children: ReactNode }) {
       </div>
       {ended && (
         <Dialog title="Your login has ended">
-          <p>Log in again, and the page goes on where it was. What you have typed is kept.</p>
+          <p>Log in again, and the page continues where it was. What you have typed is kept.</p>
           <LoginForm user={who?.user ?? ''} />
         </Dialog>
       )}
@@ -95,7 +95,7 @@ function Menu() {
             </button>
           </>
         ) : (
-          <p>This conductor asks nobody for a login.</p>
+          <p>This conductor needs no login.</p>
         )}
       </div>
     </details>

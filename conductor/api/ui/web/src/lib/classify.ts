@@ -5,7 +5,7 @@ import { inLabels } from './words'
 export type Kind = 'failed' | 'hold' | 'waiting' | 'working' | 'rescue' | 'active' | 'available' | 'manageable' | 'enroll'
 
 export const kinds: { kind: Kind; label: string; means: string }[] = [
-  { kind: 'failed', label: 'Failed', means: 'a step failed, and nothing goes on by itself' },
+  { kind: 'failed', label: 'Failed', means: 'a step failed, and nothing continues by itself' },
   { kind: 'hold', label: 'On hold', means: 'a step asked for a pause' },
   { kind: 'waiting', label: 'Waiting', means: 'it is the machine’s turn' },
   { kind: 'working', label: 'Working', means: 'the conductor is at work' },

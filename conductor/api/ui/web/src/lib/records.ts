@@ -51,7 +51,7 @@ export const kinds: Record<string, Kind> = {
       { label: 'Changed', field: 'updated_at', wide: true, time: true },
     ],
     example: { name: 'CUSTOM_HYPERTHREADING_ON', steps: [{ interface: 'bios', step: 'apply_configuration', args: { settings: [] }, priority: 150 }] },
-    means: 'A deploy template adds steps to the deploys that ask for its trait.',
+    means: 'A deploy template adds steps to the deploys that request its trait.',
   },
   'inspection-rules': {
     title: 'Inspection rules', noun: 'rule', path: '/v1/inspection_rules', key: 'inspection_rules',

@@ -49,7 +49,7 @@ export const all: Verb[] = [
   provision('delete', 'Undeploy', 'Take the instance away, and clean the machine.', {
     target: 'deleted', danger: 'The instance ends, and its disks are erased by automated cleaning.',
   }),
-  provision('unhold', 'Unhold', 'Let it go on from where a step paused.'),
+  provision('unhold', 'Unhold', 'Let it continue from where a step paused.'),
   provision('abort', 'Abort', 'End what is under way.', { danger: 'The machine stays as it is in the middle of the work.' }),
   power('power on', 'Power on', 'Switch it on.'),
   power('soft power off', 'Shut down', 'Ask its system to end, and switch it off.', 'Its workload is stopped.'),

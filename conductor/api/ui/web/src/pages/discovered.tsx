@@ -57,7 +57,7 @@ export function DiscoveredPage() {
     <>
       <div className="heading">
         <h1>Discovered</h1>
-        <p className="muted">{found.data && plural(nodes.length, 'machine')} that nobody has managed yet</p>
+        <p className="muted">{found.data && plural(nodes.length, 'machine')} that are not managed yet</p>
       </div>
       <Failed error={found.error} retry={found.reload} />
       {found.data && nodes.length === 0 && (
@@ -158,7 +158,7 @@ function Look({ uuid }: { uuid: string }) {
     <details onToggle={(e) => setOpen(e.currentTarget.open)}>
       <summary>Hardware</summary>
       {found.error !== '' && <p className="bad">{visible(found.error)}</p>}
-      {found.data === null && <p className="muted">No inspection has told of it yet.</p>}
+      {found.data === null && <p className="muted">No inspection has reported its hardware yet.</p>}
       {found.data && (
         <ul>
           {found.data.disks.map((d) => (

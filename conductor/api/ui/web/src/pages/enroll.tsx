@@ -42,7 +42,7 @@ export function EnrollPage() {
     setTested(null)
     call<Answer<'POST /ferrite/v1/bmc-test'>>('POST', '/ferrite/v1/bmc-test', { body: { driver, driver_info: driverInfo(new FormData(form.current!), Object.keys(known)) } })
       .then(
-        (a) => setTested({ good: true, text: `The BMC answers, and lets the conductor in${a.power_state ? `: ${a.power_state}` : ''}. It took ${a.seconds < 1 ? 'less than 1 s' : duration(a.seconds)}.` }),
+        (a) => setTested({ good: true, text: `The BMC answers, and accepts the login${a.power_state ? `: ${a.power_state}` : ''}. It took ${a.seconds < 1 ? 'less than 1 s' : duration(a.seconds)}.` }),
         (err: unknown) => setTested({ good: false, text: errorText(err) }),
       )
       .finally(() => setBusy(''))

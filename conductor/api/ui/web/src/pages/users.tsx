@@ -26,7 +26,7 @@ export function UsersPage() {
         </button>
       </div>
       <Failed error={found.error} retry={found.reload} />
-      {found.data && found.data.ways.length === 0 && <Empty>This conductor asks nobody for a login: it runs with --auth none.</Empty>}
+      {found.data && found.data.ways.length === 0 && <Empty>This conductor needs no login: it runs with --auth none.</Empty>}
       {found.data && found.data.ways.includes('keystone') && <p>Users of Keystone log in, too. They are not listed here: Keystone has their roles and projects.</p>}
       {found.data && !found.data.roles && found.data.ways.includes('basic') && <p>There is no users file (--users-file): everybody with a password is an admin.</p>}
       {users.length > 0 && (

@@ -96,7 +96,7 @@ async function readHistory(uuid: string, signal: AbortSignal): Promise<HistoryEn
 /** lastDeploy is when the machine was deployed last, by whom, and how long it took; '' for never. */
 function lastDeploy(history: HistoryEntry[]): string {
   const deploys = history.filter((h) => h.event_type === 'deploy' && h.severity !== 'ERROR')
-  const [last] = deploys
+  const last = deploys.find((h) => / done\b/.test(h.event ?? ''))
   if (!last) return ''
   const by = deploys.find((h) => h.user)?.user
   return `${dateTime(last.created_at)}${by ? ` by ${visible(by)}` : ''}${last.duration_seconds ? `, in ${duration(last.duration_seconds)}` : ''}`

@@ -12,7 +12,7 @@ export function Bios({ node }: TabProps) {
   const found = useData((signal) => get<{ bios: Settings }>(path('/v1/nodes/{node}/bios', node.uuid ?? ''), { detail: 'true' }, signal), [node.uuid, node.updated_at])
   const [words, setWords] = useState('')
   if (!found.data) return <Failed error={found.error} retry={found.reload} />
-  if (found.data.bios.length === 0) return <Empty>The BMC has told of no BIOS settings. They are read when the machine is managed or cleaned.</Empty>
+  if (found.data.bios.length === 0) return <Empty>The BMC has reported no BIOS settings. They are read when the machine is managed or cleaned.</Empty>
   const shown = found.data.bios.filter((s) => `${asText(s.name)} ${asText(s.value)}`.toLowerCase().includes(words.toLowerCase()))
   return (
     <section aria-label="BIOS settings">

@@ -101,7 +101,7 @@ export function Console({ node, reload }: TabProps) {
       {error !== '' && <Notice kind="error">{error}</Notice>}
       {!on ? (
         <p>
-          The console is off: nobody in this page reads the serial line of the machine.{' '}
+          The console is off: this page does not read the serial line of the machine.{' '}
           <button type="button" className="primary" onClick={() => setOn(true)}>
             Turn the console on
           </button>

@@ -17,7 +17,7 @@ export function Disks({ node }: TabProps) {
     [uuid, node.inspection_finished_at, JSON.stringify(node.properties?.['root_device'] ?? null)],
   )
   if (found.data === undefined) return <Failed error={found.error} retry={found.reload} />
-  if (found.data === null || found.data.disks.length === 0) return <Empty>No inspection has told of disks yet. Ask for “Inspect” when the machine is manageable.</Empty>
+  if (found.data === null || found.data.disks.length === 0) return <Empty>No inspection has reported disks yet. Choose “Inspect” when the machine is manageable.</Empty>
   const why = new Map((verdict.data?.disks ?? []).map((d) => [d.name, d]))
   return (
     <section aria-label="Disks">

@@ -10,7 +10,7 @@ import type { TabProps } from '../machine'
 export function Firmware({ node }: TabProps) {
   const found = useData((signal) => get<{ firmware: Components }>(path('/v1/nodes/{node}/firmware', node.uuid ?? ''), { detail: 'true' }, signal), [node.uuid, node.updated_at])
   if (!found.data) return <Failed error={found.error} retry={found.reload} />
-  if (found.data.firmware.length === 0) return <Empty>The BMC has told of no firmware. It is read when the machine is managed, cleaned or inspected.</Empty>
+  if (found.data.firmware.length === 0) return <Empty>The BMC has reported no firmware. It is read when the machine is managed, cleaned or inspected.</Empty>
   return (
     <Table
       label="Firmware"

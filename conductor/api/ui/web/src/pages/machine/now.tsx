@@ -32,7 +32,7 @@ export function Now({ node, status: s }: TabProps) {
               ['Until', s.until && `${timeOfDay(s.until)}, ${until < 0 ? `${duration(-until)} left` : 'the time is over'}; then it has failed`],
             ]}
           />
-          {s.progress && (
+          {s.progress && inProgress(s.state) && (
             <Progress done={s.progress.done} total={s.progress.total} perSecond={s.progress.rate} left={s.progress.eta} what={`${s.progress.step} ${s.progress.stage ?? ''}`} />
           )}
           {(s.steps ?? []).length > 0 && (

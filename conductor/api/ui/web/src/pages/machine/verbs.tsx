@@ -25,12 +25,13 @@ export function Verbs({ machine, node, status, changed }: { machine: Machine; no
   const tried = status?.try ? advised(status.try, offered) : []
   const first = primary(machine, tried, offered)
   const button = (v: Verb) => <Button key={v.id} verb={v} machine={machine} open={setOpen} first={v === first} />
-  const rest = offered.filter((v) => !tried.includes(v))
+  const boxed = status && isBad(status) ? tried : [] // beside the fault that they end
+  const rest = offered.filter((v) => !boxed.includes(v))
   const own = rest.filter((v) => v.kind === 'provision').sort((a, b) => Number(b === first) - Number(a === first))
   const others = rest.filter((v) => v.kind !== 'provision')
   return (
     <>
-      {status && <Next status={status} buttons={tried.map(button)} />}
+      {status && <Next status={status} buttons={boxed.map(button)} />}
       {offered.length > 0 && (
         <div className="verbs">
           {own.length > 0 && (
@@ -50,9 +51,11 @@ export function Verbs({ machine, node, status, changed }: { machine: Machine; no
   )
 }
 
+const isBad = (s: Status): boolean => Boolean(s.last_error || s.fault)
+
 /** Next is why the machine is where it is, and what to do: each verb that the advice names is a button. */
 function Next({ status: s, buttons }: { status: Status; buttons: ReactNode[] }) {
-  const bad = Boolean(s.last_error || s.fault)
+  const bad = isBad(s)
   if (!bad && !s.try) return null
   return (
     <div className={bad ? 'notice notice-error next-step' : 'next-step'} role="group" aria-label="Next step">

@@ -35,8 +35,8 @@ export function MachineFilter({ text }: { text: string }) {
       <details className="help">
         <summary id="filter-help">Words of the filter</summary>
         <p>
-          A word is looked for in name, UUID, state, class, driver, owner and error. A key with a value looks in one of them; a minus before it turns it
-          around; quotes hold words together. The address of this page has the filter: pass it on.
+          A word is looked for in name, UUID, state, class, driver, owner and error. A key with a value looks in one of them; a minus before it negates
+          it; quotes hold words together. The address of this page has the filter: pass it on.
         </p>
         <ul className="keys">
           {Object.entries(fields).map(([key, field]) => (

@@ -13,7 +13,7 @@ export function FirstSteps({ more = false }: { more?: boolean }) {
   return (
     <section className="begin" aria-labelledby="begin">
       <h2 id="begin">{more ? 'More machines' : 'No machine is known yet'}</h2>
-      <p>{more ? 'There are three ways to add them.' : may ? 'There are three ways to begin. They can be combined, and none of them touches a machine before you ask for it.' : 'Your role does not allow to add one. An admin has three ways:'}</p>
+      <p>{more ? 'There are three ways to add them.' : may ? 'There are three ways to begin. They can be combined, and none of them touches a machine before you request it.' : 'Your role cannot add one. An admin has three ways:'}</p>
       {ways(location.origin).map((way, i) => (
         <details key={way.title} open={open === i} onToggle={(e) => e.currentTarget.open && setOpen(i)}>
           <summary>
