@@ -91,7 +91,7 @@ const names = Object.fromEntries(groups.map(({ group, one }) => [group, one]))
 /** gap is how long after the entry before it something was; short ones within the same second say nothing. */
 const gap = (at: number, before: number | undefined): string => (before === undefined || at - before < 1000 ? '' : `+${shortDuration((at - before) / 1000)}`)
 
-const took = (seconds: number): string => (seconds < 1 ? `${Math.round(seconds * 1000)} ms` : duration(seconds))
+const took = (seconds: number): string => (seconds < 0.001 ? '< 1 ms' : seconds < 1 ? `${Math.round(seconds * 1000)} ms` : duration(seconds))
 
 const Line = ({ entry, first, after, longest }: { entry: Entry; first: boolean; after: number | undefined; longest: number }) => (
   <li className={`entry entry-${entry.group}`}>
