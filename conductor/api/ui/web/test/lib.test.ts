@@ -42,7 +42,7 @@ describe('states', () => {
     [{ state: 'clean failed', error: 'disk' }, 'disk'],
     [{ maintenance: true, reason: 'fan' }, 'in maintenance: fan'],
     [{ maintenance: true, fault: 'power failure', reason: 'x' }, 'power failure: x'],
-    [{ state: 'deploy hold' }, 'a step asked for a pause'],
+    [{ state: 'deploy hold' }, 'a step requested a pause'],
     [{ state: 'enroll', error: 'no BMC' }, 'no BMC'],
     [{ state: 'clean wait', since: 1, error: 'old' }, 'it has been waiting for more than 30 minutes'],
   ])('%j needs', (more, want) => expect(attention(machine(more), 1e10)).toBe(want))

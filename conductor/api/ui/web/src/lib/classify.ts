@@ -6,7 +6,7 @@ export type Kind = 'failed' | 'hold' | 'waiting' | 'working' | 'rescue' | 'activ
 
 export const kinds: { kind: Kind; label: string; means: string }[] = [
   { kind: 'failed', label: 'Failed', means: 'a step failed, and nothing continues by itself' },
-  { kind: 'hold', label: 'On hold', means: 'a step asked for a pause' },
+  { kind: 'hold', label: 'On hold', means: 'a step requested a pause' },
   { kind: 'waiting', label: 'Waiting', means: 'it is the machine’s turn' },
   { kind: 'working', label: 'Working', means: 'the conductor is at work' },
   { kind: 'rescue', label: 'Rescue', means: 'the rescue ramdisk takes logins' },
@@ -80,7 +80,7 @@ function need(m: Machine, now: number): string {
   const kind = kindOf(m.state)
   if (kind === 'failed') return m.error || `${plainState(m.state)}`
   if (m.fault) return `${m.fault}${m.reason ? `: ${m.reason}` : ''}`
-  if (kind === 'hold') return 'a step asked for a pause'
+  if (kind === 'hold') return 'a step requested a pause'
   if (m.state === 'enroll' && m.error) return m.error
   if (m.health === 'Critical' || m.health === 'critical') return 'a part of the machine is in a critical state'
   if (m.power === 'error') return m.error || 'its power state cannot be read'

@@ -25,7 +25,8 @@ function padded(text: string): string {
   return found
 }
 
-export const label = (m: Machine): string => m.name || m.uuid
+/** label is the name of a machine, else its UUID; a host's namespace is left out where it is the usual one. */
+export const label = (m: Machine): string => m.name.replace(/^default~/, '') || m.uuid
 
 const compare: Record<Column, (a: Machine, b: Machine) => number> = {
   name: (a, b) => natural(label(a), label(b)),

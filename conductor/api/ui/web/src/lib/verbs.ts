@@ -33,7 +33,7 @@ export const all: Verb[] = [
     danger: 'Automated cleaning erases its disks, as the settings say.',
   }),
   provision('manage', 'Manage', 'Check that its BMC answers, or take it back from where it is.'),
-  provision('inspect', 'Inspect', 'Learn what the machine is made of.'),
+  provision('inspect', 'Inspect', 'Read the hardware of the machine.'),
   provision('clean', 'Clean', 'Run clean steps by hand.', {
     form: 'steps', danger: 'Clean steps may erase its disks.',
   }),
@@ -49,8 +49,8 @@ export const all: Verb[] = [
   provision('delete', 'Undeploy', 'Take the instance away, and clean the machine.', {
     target: 'deleted', danger: 'The instance ends, and its disks are erased by automated cleaning.',
   }),
-  provision('unhold', 'Unhold', 'Let it continue from where a step paused.'),
-  provision('abort', 'Abort', 'End what is under way.', { danger: 'The machine stays as it is in the middle of the work.' }),
+  provision('unhold', 'Unhold', 'Continue from the step that paused it.'),
+  provision('abort', 'Abort', 'End its activity.', { danger: 'The machine stays as the unfinished work left it.' }),
   power('power on', 'Power on', 'Switch it on.'),
   power('soft power off', 'Shut down', 'Ask its system to end, and switch it off.', 'Its workload is stopped.'),
   power('power off', 'Power off', 'Switch it off at once.', 'Its workload is cut off at once.'),

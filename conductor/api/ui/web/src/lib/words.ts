@@ -1,15 +1,9 @@
 // Names of fields in texts of the conductor, as the forms here call them.
+import { labels as forms } from '../api/labels'
 
-/** labels are the labels of forms, by the path that errors name. */
-const labels: Record<string, string> = {
-  last_error: 'the last error',
-  'instance_info/image_source': '“Image”',
-  'instance_info/image_checksum': '“Checksum”',
-  'driver_info/redfish_address': '“Address of the BMC”',
-}
-
-/** names are the labels by the path, and by the key alone where drivers name that: redfish_address. */
-const names = Object.fromEntries(Object.entries(labels).flatMap(([path, label]) => [[path, label], [path.split('/').at(-1)!, label]]))
+/** names are what people read, by the path that errors name, and by the key alone where drivers name that: redfish_address. */
+const names: Record<string, string> = { last_error: 'the last error' }
+for (const [path, label] of Object.entries(forms)) names[path] = names[path.split('/').at(-1)!] = `“${label}”`
 
 const path = new RegExp(`(?<![\\w/.])(${Object.keys(names).sort((a, b) => b.length - a.length).join('|')})(?![\\w/])`, 'g')
 

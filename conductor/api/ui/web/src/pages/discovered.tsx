@@ -17,7 +17,7 @@ import { verb } from '../lib/verbs'
 
 const fields = 'uuid,name,driver,driver_info,properties,created_at,last_error,provision_state,resource_class'
 
-/** DiscoveredPage is the machines that nobody has managed yet: look at each, name it, give it credentials, accept many. */
+/** DiscoveredPage is the machines not managed yet: look at each, name it, give it credentials, accept many. */
 export function DiscoveredPage() {
   const found = useData((signal) => all<Node>('/v1/nodes', 'nodes', { provision_state: 'enroll', fields }, signal), [])
   useEvents(
@@ -57,7 +57,7 @@ export function DiscoveredPage() {
     <>
       <div className="heading">
         <h1>Discovered</h1>
-        <p className="muted">{found.data && plural(nodes.length, 'machine')} that are not managed yet</p>
+        <p className="muted">{found.data && plural(nodes.length, 'machine')} not managed yet</p>
       </div>
       <Failed error={found.error} retry={found.reload} />
       {found.data && nodes.length === 0 && (
@@ -133,7 +133,7 @@ export function DiscoveredPage() {
           <label>
             Password of the BMCs
             <input type="password" value={password} onChange={(e) => setPassword(e.target.value)} autoComplete="new-password" />
-            <small>Left empty: each machine keeps what it has.</small>
+            <small>Left empty: each machine keeps its own.</small>
           </label>
           <label>
             Resource class
@@ -158,7 +158,7 @@ function Look({ uuid }: { uuid: string }) {
     <details onToggle={(e) => setOpen(e.currentTarget.open)}>
       <summary>Hardware</summary>
       {found.error !== '' && <p className="bad">{visible(found.error)}</p>}
-      {found.data === null && <p className="muted">No inspection has reported its hardware yet.</p>}
+      {found.data === null && <p className="muted">No inspection has reported it yet.</p>}
       {found.data && (
         <ul>
           {found.data.disks.map((d) => (

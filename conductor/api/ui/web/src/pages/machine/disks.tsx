@@ -17,7 +17,7 @@ export function Disks({ node }: TabProps) {
     [uuid, node.inspection_finished_at, JSON.stringify(node.properties?.['root_device'] ?? null)],
   )
   if (found.data === undefined) return <Failed error={found.error} retry={found.reload} />
-  if (found.data === null || found.data.disks.length === 0) return <Empty>No inspection has reported disks yet. Choose “Inspect” when the machine is manageable.</Empty>
+  if (found.data === null || found.data.disks.length === 0) return <Empty>No inspection has reported disks yet. Use “Inspect” when the machine is manageable.</Empty>
   const why = new Map((verdict.data?.disks ?? []).map((d) => [d.name, d]))
   return (
     <section aria-label="Disks">
@@ -47,7 +47,7 @@ export function Disks({ node }: TabProps) {
           { label: 'Size', number: true, of: (d) => bytes(d.size) },
           { label: 'Model', of: (d) => asText(d.model) },
           { label: 'Serial', wide: true, of: (d) => asText(d.serial) },
-          { label: 'Kind', wide: true, of: (d) => [d.rotational ? 'rotating' : 'solid state', asText(d.tran)].filter(Boolean).join(', ') },
+          { label: 'Kind', wide: true, of: (d) => [d.name.startsWith('/dev/vd') ? 'virtual' : d.rotational ? 'rotating' : 'solid state', asText(d.tran)].filter(Boolean).join(', ') },
           {
             label: 'Verdict',
             of: (d) => {

@@ -65,7 +65,7 @@ export function BulkDialog({ verb: v, machines, onClose }: { verb: Verb; machine
       {running && <p role="status">{`${results.size} of ${made.asked.length} were asked.`}</p>}
       {done && (
         <Notice kind={failed.length > 0 ? 'error' : 'good'}>
-          {failed.length > 0 ? `${plural(failed.length, 'machine')} refused; the reasons stand at their names.` : 'All were asked. They continue by themselves.'}
+          {failed.length > 0 ? `${plural(failed.length, 'machine')} refused; the reasons stand at their names.` : 'All accepted the request. They continue by themselves.'}
         </Notice>
       )}
       <div className="row">

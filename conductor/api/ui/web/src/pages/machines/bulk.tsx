@@ -28,7 +28,7 @@ export function Bulk({ shown, chosen, choose }: { shown: Row[] } & Choice) {
           <>
             <b>{plural(machines.length, 'machine')} chosen</b>
             <label>
-              <span className="visually-hidden">What to do with them</span>
+              <span className="visually-hidden">Actions for them</span>
               <select value="" onChange={(event) => setAsked(event.target.value)}>
                 <option value="">Do …</option>
                 {offered.map((o) => (
