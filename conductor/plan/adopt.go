@@ -20,7 +20,7 @@ func (adopt) steps(*decision) ([]node.Step, error) {
 
 func (adopt) done(d *decision, _ node.Run)           { d.fire(node.Done) }
 func (adopt) fail(d *decision, _ node.Run, _ string) { d.fire(node.Fail) }
-func (adopt) timeout(s Settings) time.Duration       { return s.PowerTimeout }
+func (adopt) timeout(s Settings) time.Duration       { return s.BMC.Power }
 
 // adoptable: the machine runs a workload, which only a deploy interface that is known can look after later.
 func adoptable(d *decision, _ Request) error {

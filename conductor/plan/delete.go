@@ -40,7 +40,7 @@ func (tearDown) fail(d *decision, _ node.Run, _ string) {
 	d.fire(node.Fail)
 }
 
-func (tearDown) timeout(s Settings) time.Duration { return s.PowerTimeout }
+func (tearDown) timeout(s Settings) time.Duration { return s.BMC.Power }
 
 // tearsDown reports whether a tear-down is under way that detaches VIFs at its end.
 func tearsDown(n node.Node) bool {

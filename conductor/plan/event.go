@@ -158,8 +158,7 @@ type Settings struct {
 	Neutron           bool          // this conductor attaches the networks of nodes with network interface neutron
 	InspectionNetwork bool          // and there is one for inspections
 	NodeNetworks      []string      // networks of ramdisks that a node may name in its driver_info
-	PowerTimeout      time.Duration // how long a power change may take
-	BMC               node.Patience // how long BMCs are waited for, but for Power; zero times are the defaults
+	BMC               node.Patience // how long BMCs and power changes may take; zero times are the defaults
 	PersonTimeout     time.Duration // how long a power change by a person may take, for a machine without a BMC
 	CollectLogs       bool          // ask agents that ship no log for theirs when a run has failed
 	StepTimeout       time.Duration // how long a step of agent or BMC may last without measured progress
@@ -207,7 +206,6 @@ func DefaultSettings() Settings {
 		InspectTimeout:   1800 * time.Second,
 		BootRetries:      2,
 		BootRetryAfter:   15 * time.Minute,
-		PowerTimeout:     node.DefaultPatience().Power,
 		BMC:              node.DefaultPatience(),
 		PersonTimeout:    4 * time.Hour,
 		CollectLogs:      true,

@@ -107,7 +107,6 @@ func PowerTimeoutOf(n node.Node, s Settings) time.Duration {
 // says, and else as the settings do.
 func PatienceOf(n node.Node, s Settings) node.Patience {
 	p, given := node.DefaultPatience(), s.BMC
-	given.Power = s.PowerTimeout
 	for _, t := range node.PatienceSettings() {
 		if is := *t.Of(&given); is > 0 {
 			*t.Of(&p) = is

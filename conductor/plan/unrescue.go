@@ -19,4 +19,4 @@ func (unrescue) steps(d *decision) ([]node.Step, error) {
 
 func (unrescue) done(d *decision, _ node.Run)           { d.fire(node.Done) }
 func (unrescue) fail(d *decision, _ node.Run, _ string) { d.fire(node.Fail) }
-func (unrescue) timeout(s Settings) time.Duration       { return s.PowerTimeout }
+func (unrescue) timeout(s Settings) time.Duration       { return s.BMC.Power }

@@ -21,4 +21,4 @@ func (verify) steps(d *decision) ([]node.Step, error) {
 
 func (verify) done(d *decision, _ node.Run)           { d.fire(node.Done) }
 func (verify) fail(d *decision, _ node.Run, _ string) { d.fire(node.Fail) }
-func (verify) timeout(s Settings) time.Duration       { return s.PowerTimeout }
+func (verify) timeout(s Settings) time.Duration       { return s.BMC.Power }

@@ -71,26 +71,18 @@ func ParseRange(text string) (first, last netip.Addr, err error) {
 	return first, last, nil
 }
 
-// ParseSubnet reads a subnet as people write it: in a configuration file a map, elsewhere a line such as
-// "10.2.0.0/24 pool=10.2.0.100-10.2.0.199 router=10.2.0.1". A subnet without a pool has one in its
-// upper half.
-func ParseSubnet(entry any, lease time.Duration) (s Subnet, err error) {
+// ParseSubnet reads a subnet as people write it, such as
+// "10.2.0.0/24 pool=10.2.0.100-10.2.0.199 router=10.2.0.1". A subnet without a pool has one in its upper half.
+func ParseSubnet(line string, lease time.Duration) (s Subnet, err error) {
 	fields := map[string]string{}
-	switch e := entry.(type) {
-	case string:
-		for i, word := range strings.Fields(e) {
-			key, value, has := strings.Cut(word, "=")
-			if !has && i == 0 {
-				key, value = "subnet", word
-			}
-			fields[key] = value
+	last := "subnet"
+	for _, word := range strings.Fields(line) {
+		key, value, begins := strings.Cut(word, "=")
+		if begins {
+			last, fields[key] = key, value
+			continue
 		}
-	case map[string]any:
-		for key, value := range e {
-			fields[key] = plainText(value)
-		}
-	default:
-		return s, fmt.Errorf("expected a map or a line for each subnet, found %v", entry)
+		fields[last] = strings.TrimSpace(fields[last] + " " + word) // a name may have spaces
 	}
 	s.Lease = lease
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
@@ -107,7 +99,7 @@ func ParseSubnet(entry any, lease time.Duration) (s Subnet, err error) {
 		}
 	}
 	if !s.Prefix.IsValid() || !s.Prefix.Addr().Is4() {
-		return s, fmt.Errorf("%v: expected an IPv4 subnet, as 10.2.0.0/24", entry)
+		return s, fmt.Errorf("%s: expected an IPv4 subnet, as 10.2.0.0/24", line)
 	}
 	if _, set := fields["pool"]; !set {
 		if s.Prefix.Bits() > 29 {
@@ -116,18 +108,6 @@ func ParseSubnet(entry any, lease time.Duration) (s Subnet, err error) {
 		s.First, s.Last = UpperHalf(s.Prefix)
 	}
 	return s, nil
-}
-
-// plainText writes a value of a YAML file as a line would have it.
-func plainText(value any) string {
-	if list, is := value.([]any); is {
-		words := make([]string, len(list))
-		for i, w := range list {
-			words[i] = fmt.Sprint(w)
-		}
-		return strings.Join(words, ",")
-	}
-	return fmt.Sprint(value)
 }
 
 // addOption adds a DHCP option. Its value is in hexadecimal, as it goes over the wire.

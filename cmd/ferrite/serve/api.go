@@ -24,7 +24,7 @@ func (c Config) listen(log *slog.Logger) (net.Listener, error) {
 // makeAPI makes the API for operators, ramdisks and clients of extras. Its answers without an end end with ctx.
 func (w *work) makeAPI(ctx context.Context, p parts) error {
 	c, eng := w.conf, w.engine
-	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: w.logs, HeartbeatTimeout: c.HeartbeatTimeout,
+	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: w.logs, HeartbeatTimeout: c.FastTrackTimeout,
 		BIOSBootloader: c.BIOSBootloader, CallbackPath: c.AgentPath})
 	options := api.Options{Conductor: eng, Leaders: p.leaders, Logs: w.logs, Consoles: w.consoles(ctx), Log: w.log,
 		Limits: c.limits(p.db), Images: w.images, Audit: w.record, Stopping: ctx, Calls: w.calls, Events: w.events,

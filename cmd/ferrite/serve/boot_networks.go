@@ -36,8 +36,8 @@ func (c *Config) subnets() (netip.Addr, []dhcp.Subnet, error) {
 }
 
 // bootSubnet reads one of boot-subnets.
-func (c *Config) bootSubnet(entry any) (dhcp.Subnet, error) {
-	s, err := dhcp.ParseSubnet(entry, c.BootLease)
+func (c *Config) bootSubnet(line string) (dhcp.Subnet, error) {
+	s, err := dhcp.ParseSubnet(line, c.BootLease)
 	if err != nil {
 		return s, fmt.Errorf("boot-subnets: %w", err)
 	}

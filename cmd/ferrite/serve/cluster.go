@@ -119,7 +119,7 @@ func (m *member) open(ctx context.Context, key cluster.Key) error {
 		return err
 	}
 	m.lost = m.Init
-	m.shared = &sharing.Certificate{Host: m.Host, Dir: m.DataDir, Cert: m.TLSCert, Key: m.TLSKey, Shared: shared,
+	m.shared = &sharing.Certificate{Host: m.ConductorName, Dir: m.DataDir, Cert: m.TLSCert, Key: m.TLSKey, Shared: shared,
 		Log: m.log}
 	switch cert, key, err := m.shared.Open(ctx); {
 	case err != nil:
@@ -163,12 +163,12 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	if err != nil {
 		return err
 	}
-	id, err := cluster.NewIdentity(key, m.Host)
+	id, err := cluster.NewIdentity(key, m.ConductorName)
 	if err != nil {
 		return err
 	}
 	all, err := cluster.Join(ctx, cluster.Config{Rows: cluster.Database{Members: m.rows}, Log: m.log, Lead: m.lead,
-		Self: store.Member{Name: m.Host, Instance: instance, Group: m.Group, Address: m.reachedAt(inner.Addr()),
+		Self: store.Member{Name: m.ConductorName, Instance: instance, Group: m.Group, Address: m.reachedAt(inner.Addr()),
 			HardwareTypes: m.HardwareTypes}})
 	if err != nil {
 		return m.named(err)
@@ -177,10 +177,10 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	if m.who != nil { // a nil pointer in an interface would not be nil
 		options.Auth = m.who
 	}
-	m.all, m.peers = all, sharing.Peers{Self: m.Host, Cluster: all, Client: id.Client()}
+	m.all, m.peers = all, sharing.Peers{Self: m.ConductorName, Cluster: all, Client: id.Client()}
 	m.calls = cluster.NewCaller(all, id)
 	m.counters = metrics.NewMember(metrics.MemberConfig{
-		Leads: func() map[string]bool { return all.View().Leading(m.Host) },
+		Leads: func() map[string]bool { return all.View().Leading(m.ConductorName) },
 		Ready: func() error { return all.View().Reached() }, Streams: m.streams.Counts,
 	})
 	scrapes, err := m.listenMetrics(m.counters, m.log)

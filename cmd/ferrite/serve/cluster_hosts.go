@@ -35,7 +35,7 @@ func newGroupHosts(o *otherGroups, w *work) *groupHosts {
 	h := &groupHosts{read: o.cluster.CalledBy}
 	if o.group == remote.Default {
 		h.caller = remote.NewCaller(remote.Config{Call: call, Cluster: o.cluster, Count: o.count,
-			Patience: w.conf.patience(), Log: o.log})
+			Patience: w.conf.BMC, Log: o.log})
 	} else {
 		h.notifier = remote.NewNotifier(o.group, call, o.log)
 	}

@@ -7,8 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
-	"github.com/ferrite-metal/ferrite/conductor/node"
-	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
 // knownHardware is all hardware types there are, those that most machines have first.
@@ -18,26 +16,15 @@ func knownHardware() []string {
 }
 
 // complete offers the values of flags that have few to a shell's completion.
-func complete(c *cobra.Command) {
+func (s *settings) complete(c *cobra.Command) {
 	types := knownHardware()
-	for flag, values := range map[string][]string{
-		"auth":                {"none", "basic", "token", "basic,token", "keystone"},
-		"check-image":         imageCheckChoices,
-		"deploy-logs-collect": collectChoices,
-		"dhcp":                bootserver.DHCPModes(),
-		"discovery":           types,
-		"fast-track-agents":   agentChoices,
-		"hardware-types":      types,
-		"kexec":               kexecChoices,
-		"log-level":           {"debug", "info", "warn", "error"},
-		"log-format":          {"text", "json"},
-	} {
-		register(c, flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	}
-	for _, kind := range node.InterfaceKinds() {
-		fake, _ := node.HardwareTypeByName("fake-hardware") // which takes them all
-		register(c, defaultInterfaceFlag(kind),
-			cobra.FixedCompletions(fake.Interfaces[kind], cobra.ShellCompDirectiveNoFileComp))
+	s.offer("auth", "none", "basic", "token", "basic,token", "keystone")
+	s.offer("discovery", types...)
+	s.offer("hardware-types", types...)
+	s.offer("log-level", "debug", "info", "warn", "error")
+	s.offer("log-format", "text", "json")
+	for flag, words := range s.words {
+		register(c, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}
 	register(c, "boot-interface", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		var names []string

@@ -5,22 +5,28 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
-
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
 // defaultInterfaceFlag is the setting of a kind; Ironic's has underscores.
 func defaultInterfaceFlag(kind string) string { return "default-" + kind + "-interface" }
 
-func interfaceFlags(f *pflag.FlagSet) {
+func (c *Config) interfaceFlags(s *settings) {
+	c.DefaultInterfaces = map[string]string{}
+	fake, _ := node.HardwareTypeByName("fake-hardware") // which has them all
 	for _, kind := range node.InterfaceKinds() {
 		such := ""
 		if example := exampleInterface(kind); example != "" {
 			such = ", such as " + example
 		}
-		f.String(defaultInterfaceFlag(kind), "", kind+" `interface` of new nodes that name none"+such+
+		set := func(name string) {
+			if c.DefaultInterfaces[kind] = name; name == "" {
+				delete(c.DefaultInterfaces, kind)
+			}
+		}
+		s.wordVar(set, defaultInterfaceFlag(kind), "", kind+" `interface` of new nodes that name none"+such+
 			"; without it, the default of their hardware type")
+		s.offer(defaultInterfaceFlag(kind), fake.Interfaces[kind]...)
 	}
 }
 

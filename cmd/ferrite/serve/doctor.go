@@ -83,7 +83,7 @@ func hostOf(config string) (f doctor.Finding, h doctor.Host, err error) {
 		f.Grade, f.Found, f.Try = doctor.GradeBad, err.Error(), "change it, or make one with: ferrite server setup"
 		return f, h, nil
 	}
-	conf, err := fromFile(config)
+	conf, err := parsed("--config", config)
 	if err != nil {
 		return f, h, err
 	}
@@ -123,7 +123,7 @@ func (c Config) examinedBMCs() (doctor.BMCs, error) {
 		return doctor.BMCs{}, err
 	}
 	drivers, err := bmc.New(c.HardwareTypes, bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder),
-		Dialer: dialled.bmcs.Dialer(), Patience: c.patience()})
+		Dialer: dialled.bmcs.Dialer(), Patience: c.BMC})
 	if err != nil {
 		return doctor.BMCs{}, fmt.Errorf("--hardware-types: %w", err)
 	}

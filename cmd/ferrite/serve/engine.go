@@ -22,7 +22,7 @@ func (w *work) openDrivers(p parts) (err error) {
 		return err
 	}
 	w.drivers, err = bmc.New(c.HardwareTypes, bmc.Options{Log: w.log, CAs: cacert.Folder(c.CAFolder),
-		Dialer: w.dialled.toBMCs, Patience: c.patience(), Sessions: p.bmcs, Called: w.counters.Called})
+		Dialer: w.dialled.toBMCs, Patience: c.BMC, Sessions: p.bmcs, Called: w.counters.Called})
 	return err
 }
 
@@ -43,7 +43,7 @@ func (w *work) makeEngine(_ context.Context, p parts) error {
 		Now: w.now, Store: p.db, Group: p.group, BMCs: hardwareTypes(w.drivers), Agents: agents.NewClient(w.dialled.toAgents),
 		Drives: configdrive.Encoder{}, Images: w.sources, Probe: c.probe(w.dialled.registries),
 		EraseKey: p.keys.Erase, RuleCalls: w.dialled.rules.Client(),
-		BootLogs: w.logs, Settings: c.settings(), Log: w.log,
+		BootLogs: w.logs, Settings: c.Settings, Log: w.log,
 		Workers: c.Workers, PowerWorkers: c.SyncWorkers,
 		Discovery: c.discovery(w.dialled), CheckForm: driverinfo.CheckForm,
 		RamdiskAuth: c.ramdiskAuth(p.keys.Secrets),
@@ -66,8 +66,9 @@ func (w *work) makeEngine(_ context.Context, p parts) error {
 
 // discovery sets how unknown machines are handled.
 func (c Config) discovery(dialled calls) engine.Discovery {
-	return engine.Discovery{Driver: c.Discovery, Limit: c.DiscoveryLimit, BMCUser: c.BMCCredentials == generateCredentials,
-		Redfish: func(ctx context.Context, at netip.Addr) bool { return redfish.Answers(ctx, dialled.toBMCs, at) }}
+	d := c.Discovery
+	d.Redfish = func(ctx context.Context, at netip.Addr) bool { return redfish.Answers(ctx, dialled.toBMCs, at) }
+	return d
 }
 
 // measure has the counters look at the conductor.

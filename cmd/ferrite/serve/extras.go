@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/spf13/pflag"
-
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/exchangelog"
@@ -18,11 +16,11 @@ import (
 // plain in the place of one, and links none of its packages; nooperate leaves out the commands of operate.go.
 func newExtras() []extra { return []extra{newHosts(), newOpenStack(), newSignals()} }
 
-// extra is the settings of an extra, which read fills in by their koanf tags, and its wiring. The methods are called in
+// extra is the settings of an extra, and its wiring. The methods are called in
 // the order here, from one goroutine.
 type extra interface {
-	// flags declare the settings, by the row of flagGroups that shows them.
-	flags() map[string]func(*pflag.FlagSet)
+	// settings declare the settings, by the row of flags that shows them.
+	settings() map[string]func(*settings)
 	// secrets are paths of files that systemd may hand over in another place.
 	secrets() []*string
 	// check refuses settings that cannot work, before anything is made or opened.
@@ -37,18 +35,18 @@ type extra interface {
 // that is not built in.
 type plain struct{}
 
-func (plain) flags() map[string]func(*pflag.FlagSet)   { return nil }
+func (plain) settings() map[string]func(*settings)     { return nil }
 func (plain) secrets() []*string                       { return nil }
 func (plain) check(*Config) error                      { return nil }
 func (plain) identity(*Config, *auth.Options) error    { return nil }
 func (plain) join(context.Context, *work, parts) error { return nil }
 
-// flagsOf declares the settings that extras have for a row of flagGroups.
-func flagsOf(row string) func(*pflag.FlagSet) {
-	return func(f *pflag.FlagSet) {
-		for _, e := range newExtras() {
-			if add := e.flags()[row]; add != nil {
-				add(f)
+// extraFlags declares the settings that extras have for a row of flags.
+func (c *Config) extraFlags(row string) func(*settings) {
+	return func(s *settings) {
+		for _, e := range c.extras {
+			if add := e.settings()[row]; add != nil {
+				add(s)
 			}
 		}
 	}

@@ -11,23 +11,21 @@ import (
 	"net/http"
 	"os"
 
-	"github.com/spf13/pflag"
-
 	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/glance"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore/imagesource"
 )
 
 // glanceConfig is where images of OpenStack are.
 type glanceConfig struct {
-	URL string `koanf:"glance-url"`
-	CA  string `koanf:"glance-ca-file"`
+	URL string
+	CA  string
 }
 
-func glanceFlags(f *pflag.FlagSet) {
-	f.String("glance-url", "",
+func (c *glanceConfig) settings(s *settings) {
+	s.StringVar(&c.URL, "glance-url", "",
 		"`URL` of Glance, as in https://glance:9292, for images by UUID (default: from the catalogue, with --auth "+
 			"keystone); without --auth keystone it is shown no token")
-	f.String("glance-ca-file", "",
+	s.StringVar(&c.CA, "glance-ca-file", "",
 		"PEM `file` of the authorities of Glance's certificate (default: as --keystone-ca-file)")
 }
 

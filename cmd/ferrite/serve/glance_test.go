@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/keystone"
 )
 
 // TestGlanceSettings: settings by which no image could be found are refused; a conductor in no cloud knows no Glance.
@@ -16,9 +18,9 @@ func TestGlanceSettings(t *testing.T) {
 	if err := os.WriteFile(password, []byte("secret\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	in := keystoneConfig{URL: "http://keystone:5000/v3", User: "ironic", Project: "service", Domain: "Default",
-		PasswordFile: password, Cache: time.Minute}
-	none, keystone := []string{"none"}, []string{"keystone"}
+	in := keystoneConfig{Options: keystone.Options{URL: "http://keystone:5000/v3", User: "ironic", Project: "service",
+		Domain: "Default", Lasts: time.Minute}, PasswordFile: password}
+	none, cloud := []string{"none"}, []string{"keystone"}
 	for name, tc := range map[string]struct {
 		auth  []string
 		o     openstack
@@ -27,13 +29,13 @@ func TestGlanceSettings(t *testing.T) {
 	}{
 		"no cloud":    {none, openstack{}, false, ""},
 		"by the flag": {none, openstack{Glance: glanceConfig{URL: "http://glance:9292"}}, true, ""},
-		"by Keystone": {keystone, openstack{Keystone: in}, true, ""},
-		"by both":     {keystone, openstack{Keystone: in, Glance: glanceConfig{URL: "http://g"}}, true, ""},
+		"by Keystone": {cloud, openstack{Keystone: in}, true, ""},
+		"by both":     {cloud, openstack{Keystone: in, Glance: glanceConfig{URL: "http://g"}}, true, ""},
 		"another URL": {none, openstack{Glance: glanceConfig{URL: "glance:9292"}}, false, "expected http(s)://HOST"},
 		"no authorities": {none, openstack{Glance: glanceConfig{URL: "https://g", CA: password}}, false,
 			"--glance-ca-file"},
 		"for nothing": {none, openstack{Glance: glanceConfig{CA: password}}, false, "of no use without"},
-		"authorities too": {keystone, openstack{Keystone: in, Glance: glanceConfig{CA: password + "x"}}, false,
+		"authorities too": {cloud, openstack{Keystone: in, Glance: glanceConfig{CA: password + "x"}}, false,
 			"no such file"},
 	} {
 		c := &Config{Auth: tc.auth}

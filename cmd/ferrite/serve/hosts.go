@@ -4,11 +4,8 @@ package serve
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
-
-	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
@@ -22,23 +19,17 @@ import (
 // hosts keeps Metal3's documents, acts on them, and serves them as Kubernetes does.
 type hosts struct {
 	plain
-	Limit int `koanf:"host-limit"`
+	Limit int
 }
 
 func newHosts() extra { return &hosts{} }
 
-func (h *hosts) flags() map[string]func(*pflag.FlagSet) {
-	return map[string]func(*pflag.FlagSet){"hosts": func(f *pflag.FlagSet) {
-		f.Int("host-limit", host.DefaultProvisioningLimit,
-			"number of busy nodes at which other hosts (BareMetalHost) wait; 0 for no limit")
+func (h *hosts) settings() map[string]func(*settings) {
+	return map[string]func(*settings){"hosts": func(s *settings) {
+		s.intVar(&h.Limit, "host-limit", host.DefaultProvisioningLimit,
+			"number of busy nodes at which other hosts (BareMetalHost) wait; 0 for no limit",
+			atLeast(0, ": say 1 or more, or 0 for any number"))
 	}}
-}
-
-func (h *hosts) check(*Config) error {
-	if h.Limit < 0 {
-		return fmt.Errorf("--host-limit %d: say 1 or more, or 0 for any number", h.Limit)
-	}
-	return nil
 }
 
 // join has hosts reconciled where documents are this conductor's, and works with the leaders of other groups.

@@ -82,7 +82,7 @@ func (w *work) findImages(ctx context.Context, p parts) error {
 		return err
 	}
 	w.images = imagelibrary.New(ctx, imagelibrary.Config{Records: records{w}, Bytes: p.images,
-		Client: servers.Client(), Peers: p.peers, Conductor: c.Host, MaxSize: sizes.largest,
+		Client: servers.Client(), Peers: p.peers, Conductor: c.ConductorName, MaxSize: sizes.largest,
 		MaxOwned: sizes.project, Log: w.log})
 	conf := imagesource.Config{Files: c.FilePaths, Client: servers.Client(), Named: w.images, Key: p.keys.Secrets,
 		Media: strings.TrimSuffix(c.MediaURL, "/"), Log: w.log, Glance: w.glance}

@@ -8,41 +8,36 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/keystone"
 	"github.com/ferrite-metal/ferrite/conductor/server/reload"
 )
 
 // keystoneConfig is the OpenStack cloud that the conductor is a part of.
 type keystoneConfig struct {
-	URL           string        `koanf:"keystone-url"`
-	User          string        `koanf:"keystone-user"`
-	PasswordFile  string        `koanf:"keystone-password-file"`
-	Project       string        `koanf:"keystone-project"`
-	Domain        string        `koanf:"keystone-domain"`
-	Region        string        `koanf:"keystone-region"`
-	CA            string        `koanf:"keystone-ca-file"`
-	AdminProjects []string      `koanf:"keystone-admin-projects"`
-	Cache         time.Duration `koanf:"keystone-cache"`
-	TellNova      bool          `koanf:"nova-power-notifications"`
+	keystone.Options // without Password and Transport
+
+	PasswordFile  string
+	CA            string
+	AdminProjects []string
+	TellNova      bool
 }
 
-func keystoneFlags(f *pflag.FlagSet) {
-	f.String("keystone-url", "", "`URL` of Keystone, as in https://keystone:5000/v3, for --auth keystone")
-	f.String("keystone-user", "ironic", "`user` of Keystone by which the conductor checks tokens")
-	f.String("keystone-password-file", "", "`file` with the password of --keystone-user, read at each login")
-	f.String("keystone-project", "service", "`project` of --keystone-user; a user with the role service in it is an admin")
-	f.String("keystone-domain", "Default", "`domain` of --keystone-user and --keystone-project, by name")
-	f.String("keystone-region", "", "`region` of the catalogue whose Glance, Neutron and Nova the conductor asks "+
+func (c *keystoneConfig) settings(s *settings) {
+	s.StringVar(&c.URL, "keystone-url", "", "`URL` of Keystone, as in https://keystone:5000/v3, for --auth keystone")
+	s.StringVar(&c.User, "keystone-user", "ironic", "`user` of Keystone by which the conductor checks tokens")
+	s.StringVar(&c.PasswordFile, "keystone-password-file", "", "`file` with the password of --keystone-user, read at each login")
+	s.StringVar(&c.Project, "keystone-project", "service", "`project` of --keystone-user; a user with the role service in it is an admin")
+	s.StringVar(&c.Domain, "keystone-domain", "Default", "`domain` of --keystone-user and --keystone-project, by name")
+	s.StringVar(&c.Region, "keystone-region", "", "`region` of the catalogue whose Glance, Neutron and Nova the conductor asks "+
 		"(default: the first in the catalogue)")
-	f.String("keystone-ca-file", "", "PEM `file` of the authorities of Keystone's certificate (default: the system's)")
-	f.StringSlice("keystone-admin-projects", []string{"admin"},
+	s.StringVar(&c.CA, "keystone-ca-file", "", "PEM `file` of the authorities of Keystone's certificate (default: the system's)")
+	s.StringSliceVar(&c.AdminProjects, "keystone-admin-projects", []string{"admin"},
 		"`projects` of --keystone-domain whose admins are admins of all nodes; other admins only of their project's")
-	f.Bool("nova-power-notifications", true,
+	s.BoolVar(&c.TellNova, "nova-power-notifications", true,
 		"with --auth keystone: notify Nova when the power of a machine with an instance changes (power-update)")
-	f.Duration("keystone-cache", time.Minute,
-		"how long an answer of Keystone is cached, and so how long a revoked token is still accepted; at most 10m")
+	s.durationVar(&c.Lasts, "keystone-cache", time.Minute,
+		"how long an answer of Keystone is cached, and so how long a revoked token is still accepted; at most 10m",
+		within(0, maxKeystoneCache, ": expected 0s to "+maxKeystoneCache.String()))
 }
 
 // maxKeystoneCache bounds how long a revoked token is taken.
@@ -59,8 +54,6 @@ func (o *openstack) checkKeystone(c *Config) error {
 	case k.URL == "" || k.PasswordFile == "":
 		return errors.New("--auth keystone needs --keystone-url, and --keystone-password-file with the password of " +
 			"--keystone-user")
-	case k.Cache < 0 || k.Cache > maxKeystoneCache:
-		return fmt.Errorf("--keystone-cache %s: expected 0s to %s", k.Cache, maxKeystoneCache)
 	}
 	if _, err := k.password(); err != nil {
 		return err
@@ -77,10 +70,9 @@ func (k *keystoneConfig) client(check func() error) (*keystone.Client, error) {
 		return nil, err
 	}
 	transport.DialContext = checkedDial(check)
-	c, err := keystone.New(keystone.Options{
-		URL: k.URL, User: k.User, Project: k.Project, Domain: k.Domain, Region: k.Region, Password: k.password,
-		Lasts: k.Cache, Transport: transport,
-	})
+	o := k.Options
+	o.Password, o.Transport = k.password, transport
+	c, err := keystone.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("--auth keystone: %w", err)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/keystone"
 )
 
 // TestKeystoneSettings: settings with which no token could be checked are refused before anything starts.
@@ -38,13 +40,9 @@ func TestKeystoneSettings(t *testing.T) {
 		"no authorities": {func(_ *Config, k *keystoneConfig) { k.CA = password }, "holds no certificate"},
 		"no user": {func(_ *Config, k *keystoneConfig) { k.User = "" },
 			"its name, password, project or domain is missing"},
-		"long memory": {func(_ *Config, k *keystoneConfig) { k.Cache = time.Hour }, "expected 0s to 10m0s"},
-		"no time":     {func(_ *Config, k *keystoneConfig) { k.Cache = -1 }, "expected 0s to 10m0s"},
 	} {
-		o := &openstack{Keystone: keystoneConfig{
-			URL: "http://keystone:5000/v3", User: "ironic", Project: "service", Domain: "Default", PasswordFile: password,
-			Cache: time.Minute,
-		}}
+		o := &openstack{Keystone: keystoneConfig{Options: keystone.Options{URL: "http://keystone:5000/v3", User: "ironic",
+			Project: "service", Domain: "Default", Lasts: time.Minute}, PasswordFile: password}}
 		c := &Config{APIAddress: "127.0.0.1:0", Auth: []string{"keystone"}}
 		tc.change(c, &o.Keystone)
 		err := errors.Join(c.checkAuth(), o.checkKeystone(c))

@@ -19,6 +19,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/boot/bootpolicy"
 	"github.com/ferrite-metal/ferrite/conductor/boot/configdrive"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/server/metrics"
 	"github.com/ferrite-metal/ferrite/conductor/store/mem"
 	"github.com/ferrite-metal/ferrite/pxe/dhcp"
@@ -39,8 +41,8 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	}
 	logged := &apitest.Log{}
 	log := slog.New(slog.NewTextHandler(logged, nil))
-	conf := Config{Host: "test", DeployTimeout: time.Minute, CleanTimeout: time.Minute, InspectTimeout: time.Minute,
-		PowerTimeout: time.Minute, HeartbeatTimeout: time.Minute}
+	conf := Config{Settings: plan.Settings{ConductorName: "test", DeployTimeout: time.Minute, CleanTimeout: time.Minute,
+		InspectTimeout: time.Minute, BMC: node.Patience{Power: time.Minute}, FastTrackTimeout: time.Minute}}
 	drivers, err := bmc.New([]string{"fake-hardware"}, bmc.Options{Log: log})
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +54,7 @@ func startBoot(t *testing.T) (*conductor, *bootserver.Server) {
 	})
 	eng := engine.New(engine.Config{
 		Store: mem.New(), BMCs: map[string]engine.BMC{"fake-hardware": drivers.Types()["fake-hardware"]},
-		Agents: agents.NewClient(agents.ClientOptions{}), Drives: configdrive.Encoder{}, Settings: conf.settings(), Log: log,
+		Agents: agents.NewClient(agents.ClientOptions{}), Drives: configdrive.Encoder{}, Settings: conf.Settings, Log: log,
 	})
 	policy := &bootpolicy.Policy{Engine: eng, Log: log}
 	at := netip.MustParseAddr("127.0.78.1")

@@ -16,9 +16,6 @@ import (
 
 // checkMetrics refuses an address that is none.
 func (c *Config) checkMetrics() error {
-	if c.SensorSeries < 0 {
-		return fmt.Errorf("--metrics-sensor-series %d: say 1 or more, or 0 for none", c.SensorSeries)
-	}
 	if c.Metrics == "" {
 		return nil
 	}

@@ -12,8 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
-
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/keystone"
 	"github.com/ferrite-metal/ferrite/conductor/extras/openstack/neutron"
@@ -23,21 +21,21 @@ import (
 
 // neutronConfig is the Neutron that knows the machines' switches.
 type neutronConfig struct {
-	Networks       []string `koanf:"neutron-networks"`
-	NodeNetworks   []string `koanf:"neutron-node-networks"`
-	SecurityGroups []string `koanf:"neutron-security-groups"`
-	URL            string   `koanf:"neutron-url"`
+	Networks       []string
+	NodeNetworks   []string
+	SecurityGroups []string
+	URL            string
 }
 
-func neutronFlags(f *pflag.FlagSet) {
-	f.StringSlice("neutron-networks", nil, "`networks` of OpenStack's Neutron for ramdisks, each as "+
+func (c *neutronConfig) settings(s *settings) {
+	s.StringSliceVar(&c.Networks, "neutron-networks", nil, "`networks` of OpenStack's Neutron for ramdisks, each as "+
 		"PURPOSE=NAME: provisioning and cleaning, and if they are others rescuing, servicing (default: as "+
 		"provisioning) and inspection (default: none); nodes may then have network_interface neutron")
-	f.StringSlice("neutron-node-networks", nil, "`networks` of OpenStack's Neutron, by name or UUID, that a node may "+
+	s.StringSliceVar(&c.NodeNetworks, "neutron-node-networks", nil, "`networks` of OpenStack's Neutron, by name or UUID, that a node may "+
 		"name for its ramdisk instead of those, as in driver_info/cleaning_network")
-	f.StringSlice("neutron-security-groups", nil, "`groups` of OpenStack's Neutron for the ports of ramdisks, each as "+
+	s.StringSliceVar(&c.SecurityGroups, "neutron-security-groups", nil, "`groups` of OpenStack's Neutron for the ports of ramdisks, each as "+
 		"PURPOSE=NAME with the purposes of --neutron-networks; several may have the same purpose (default: Neutron's own)")
-	f.String("neutron-url", "", "`URL` of a Neutron that asks for no token; without it, from Keystone's catalogue, "+
+	s.StringVar(&c.URL, "neutron-url", "", "`URL` of a Neutron that asks for no token; without it, from Keystone's catalogue, "+
 		"asked as --keystone-user")
 }
 

@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/spf13/pflag"
-
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
@@ -17,18 +15,18 @@ import (
 
 // openstack is the cloud that the conductor is a part of, and imports from an Ironic.
 type openstack struct {
-	Keystone keystoneConfig `koanf:",squash"`
-	Neutron  neutronConfig  `koanf:",squash"`
-	Glance   glanceConfig   `koanf:",squash"`
+	Keystone keystoneConfig
+	Neutron  neutronConfig
+	Glance   glanceConfig
 }
 
 func newOpenStack() extra { return &openstack{} }
 
-func (o *openstack) flags() map[string]func(*pflag.FlagSet) {
-	return map[string]func(*pflag.FlagSet){"openstack": func(f *pflag.FlagSet) {
-		keystoneFlags(f)
-		glanceFlags(f)
-		neutronFlags(f)
+func (o *openstack) settings() map[string]func(*settings) {
+	return map[string]func(*settings){"openstack": func(s *settings) {
+		o.Keystone.settings(s)
+		o.Glance.settings(s)
+		o.Neutron.settings(s)
 	}}
 }
 

@@ -24,11 +24,7 @@ func Keys(dir string) (*seal.Ring, error) {
 // RunWithStore is `ferrite serve` with args on a store of the caller's, until ctx ends. It locks the data folder, and
 // leaves out the checks of its files. Tests use it to stand between a conductor and its store.
 func RunWithStore(ctx context.Context, args []string, stderr io.Writer, open OpenStore) (err error) {
-	cmd := Command()
-	if err := cmd.ParseFlags(args); err != nil {
-		return err
-	}
-	conf, err := read(cmd.Flags())
+	conf, err := parsed(args...)
 	if err != nil {
 		return err
 	}

@@ -30,28 +30,27 @@ func Command() *cobra.Command {
 			"--data-dir and --database. However it ends, the next start continues every node from there.",
 		Example: serveExample,
 		Args:    cobra.NoArgs, SilenceUsage: true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed(flaggroup.All) {
-				return cmd.Help()
-			}
-			conf, err := read(cmd.Flags())
-			if err != nil {
-				return err
-			}
-			conf.release = cmd.Root().Version
-			if conf.Check {
-				return conf.tryOut(cmd.OutOrStdout())
-			}
-			ctx, stop := orderly(cmd.Context())
-			defer stop()
-			signal.Ignore(syscall.SIGPIPE) // whoever reads the log must not end the conductor by going
-			out, flush := queued(cmd.ErrOrStderr(), conf.LogFormat)
-			defer flush()
-			return run(ctx, conf, out)
-		},
 	}
-	flags(c.Flags())
-	complete(c)
+	conf, s := newConfig(c.Flags())
+	c.RunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed(flaggroup.All) {
+			return cmd.Help()
+		}
+		if err := conf.read(s); err != nil {
+			return err
+		}
+		conf.release = cmd.Root().Version
+		if conf.Check {
+			return conf.tryOut(cmd.OutOrStdout())
+		}
+		ctx, stop := orderly(cmd.Context())
+		defer stop()
+		signal.Ignore(syscall.SIGPIPE) // whoever reads the log must not end the conductor by going
+		out, flush := queued(cmd.ErrOrStderr(), conf.LogFormat)
+		defer flush()
+		return run(ctx, *conf, out)
+	}
+	s.complete(c)
 	return c
 }
 

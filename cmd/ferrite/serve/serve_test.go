@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -145,7 +144,9 @@ func TestRefusesToStart(t *testing.T) {
 		"a kernel without initramfs": {[]string{"--ramdisk-kernel", "/x"}, "go together"},
 		"no such ramdisk":            {[]string{"--ramdisk-kernel", "/nope", "--ramdisk-initrd", "/nope"}, "ramdisk build"},
 		"log level":                  {[]string{"--log-level", "loud"}, "debug, info"},
-		"unknown setting in a file":  {[]string{"--config", file}, `unknown setting "hardware-type"`},
+		"unknown setting in a file": {[]string{"--config", file},
+			`unknown setting "hardware-type" (did you mean hardware-types?)`},
+		"tokens believed for hours":  {[]string{"--keystone-cache", "1h"}, "--keystone-cache 1h0m0s: expected 0s to 10m0s"},
 		"a power sync without pause": {[]string{"--sync-power-state-interval", "1ms"}, "--sync-power-state-interval"},
 		"no time to shut down":       {[]string{"--soft-power-off-timeout", "0"}, "--soft-power-off-timeout"},
 		"a timeout that is over":     {[]string{"--clean-timeout", "-5m"}, "--clean-timeout -5m0s is over"},
@@ -187,36 +188,6 @@ func TestRefusesToStart(t *testing.T) {
 				t.Errorf("error %v, want it to say %q", err, tc.want)
 			}
 		})
-	}
-}
-
-// TestSources: flags beat variables, which beat the file.
-func TestSources(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "f.yaml")
-	text := "host: from-file\ndeploy-timeout: 10m\nclean-timeout: 10m\nboot-dns: [10.0.0.1, 10.0.0.2]\n" +
-		"sync-power-state-interval: 0\nforce-power-state-during-sync: true\npower-state-sync-max-retries: 5\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("FERRITE_DEPLOY_TIMEOUT", "20m")
-	t.Setenv("FERRITE_CLEAN_TIMEOUT", "20m")
-	t.Setenv("FERRITE_HARDWARE_TYPES", "ipmi,redfish")
-	t.Setenv("FERRITE_URL", "http://not-ours")
-	c := Command()
-	if err := c.ParseFlags([]string{"--config", file, "--clean-timeout", "30m"}); err != nil {
-		t.Fatal(err)
-	}
-	got, err := read(c.Flags())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s := got.settings(); s.SyncPowerInterval != 0 || !s.ForcePowerState || s.PowerSyncRetries != 5 ||
-		s.PowerRecoveryInterval != 300*time.Second || s.SoftPowerOffTimeout != 600*time.Second {
-		t.Errorf("settings of the power sync %+v", s)
-	}
-	if got.Host != "from-file" || got.DeployTimeout != 20*time.Minute || got.CleanTimeout != 30*time.Minute ||
-		fmt.Sprint(got.HardwareTypes) != "[ipmi redfish]" || len(got.BootDNS) != 2 || got.InspectTimeout != 30*time.Minute {
-		t.Errorf("settings %+v", got)
 	}
 }
 

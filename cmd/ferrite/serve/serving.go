@@ -66,7 +66,7 @@ func (s serving) run(ctx context.Context) error {
 
 // announce says where the API is.
 func (c Config) announce(at net.Addr, log *slog.Logger) {
-	log.Info("ready", "api", c.scheme()+at.String(), "host", c.Host, "data-dir", c.DataDir, "hardware-types",
+	log.Info("ready", "api", c.scheme()+at.String(), "host", c.ConductorName, "data-dir", c.DataDir, "hardware-types",
 		c.HardwareTypes, "boot", c.Boot)
 	c.warnOpen(at, log)
 }

@@ -1,37 +1,107 @@
 package serve
 
 import (
-	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
 )
 
-// settings are the flags that decisions depend on.
-func (c Config) settings() plan.Settings {
-	return plan.Settings{
-		ConductorName: c.Host, DefaultInterfaces: c.DefaultInterfaces, AutomatedClean: c.AutomatedClean,
-		EraseDevicesPriority: c.ErasePriority, EraseMetadataPriority: c.MetadataPriority,
-		Erasing: plan.Erasing{
-			ContinueIfSecureEraseFailed: c.EraseContinue, NVMe: c.EraseNVMe, ATA: c.EraseATA, SkipReadOnly: c.EraseSkipReadOnly,
-			Iterations: c.EraseIterations, Zeroize: c.EraseZeroize, Concurrency: c.EraseConcurrency,
-		},
-		CollectLogs: c.CollectLogs == "on_failure",
-		FastTrack:   c.FastTrack, FastTrackAny: c.FastTrackAgents == "any", FastTrackTimeout: c.HeartbeatTimeout,
-		FastTrackIdle: c.FastTrackIdle, Kexec: c.Kexec == "auto", RamdiskPowerOff: c.RamdiskPowerOff,
-		DeployTimeout: c.DeployTimeout, CleanTimeout: c.CleanTimeout, InspectTimeout: c.InspectTimeout,
-		RescueTimeout: c.RescueTimeout, ServiceTimeout: c.ServiceTimeout, PowerTimeout: c.PowerTimeout, BMC: c.patience(),
-		BootRetries: c.BootRetries, BootRetryAfter: c.BootRetryAfter, BootMedia: c.Boot,
-		PersonTimeout: c.PersonTimeout,
-		StepTimeout:   c.StepTimeout, StepLimit: c.StepLimit,
-		SoftPowerOffTimeout: c.SoftPowerOffTimeout, SyncPowerInterval: c.SyncInterval, SensorInterval: c.SensorInterval,
-		PowerSyncRetries:      c.SyncRetries,
-		PowerRecoveryInterval: c.RecoveryInterval, ForcePowerState: c.ForcePowerState,
-		MaxConcurrentDeploy: c.MaxConcurrentDeploy, MaxConcurrentClean: c.MaxConcurrentClean,
-		BIOSBootloader: c.BIOSBootloader, RequireImageCheck: c.CheckImage == "require",
+// settings declare the settings of a conductor, a row for each: the field that keeps it, its name, its default, its
+// help and its bounds. Flags, variables and the file set the field by one pflag.Value.
+type settings struct {
+	*pflag.FlagSet
+	checks []func() error      // by the bounds of the rows
+	words  map[string][]string // of settings that have few
+}
+
+// bound is the range of a setting. A value out of it is refused with say behind the name and the value.
+type bound[T any] struct {
+	met func(T) bool
+	say string
+}
+
+func atLeast[T cmp.Ordered](least T, say string) bound[T] {
+	return bound[T]{func(v T) bool { return v >= least }, say}
+}
+
+func within[T cmp.Ordered](least, most T, say string) bound[T] {
+	return bound[T]{func(v T) bool { return v >= least && v <= most }, say}
+}
+
+func orZero[T comparable](b bound[T]) bound[T] {
+	var zero T
+	return bound[T]{func(v T) bool { return v == zero || b.met(v) }, b.say}
+}
+
+// check has a value refused that is out of its bounds.
+func check[T any](s *settings, at *T, name string, bounds []bound[T]) {
+	for _, b := range bounds {
+		s.checks = append(s.checks, func() error {
+			if b.met(*at) {
+				return nil
+			}
+			return fmt.Errorf("--%s %v%s", name, *at, b.say)
+		})
 	}
 }
 
-// patience is how long BMCs are waited for, as the flags say.
-func (c Config) patience() node.Patience {
-	return node.Patience{Connect: c.BMCConnect, Request: c.BMCRequest, Call: c.BMCCall, Verify: c.BMCVerify,
-		Power: c.PowerTimeout, BootMode: c.BootModeTimeout}
+// checked are the faults of all values by themselves.
+func (s *settings) checked() error {
+	var faults []error
+	for _, check := range s.checks {
+		faults = append(faults, check())
+	}
+	return errors.Join(faults...)
+}
+
+// intVar declares a number.
+func (s *settings) intVar(at *int, name string, otherwise int, help string, bounds ...bound[int]) {
+	s.IntVar(at, name, otherwise, help)
+	check(s, at, name, bounds)
+}
+
+// durationVar declares a time.
+func (s *settings) durationVar(at *time.Duration, name string, otherwise time.Duration, help string,
+	bounds ...bound[time.Duration],
+) {
+	s.DurationVar(at, name, otherwise, help)
+	check(s, at, name, bounds)
+}
+
+// wordVar declares a setting of text that set takes; one of words, if there are any.
+func (s *settings) wordVar(set func(string), name, otherwise, help string, words ...string) {
+	set(otherwise)
+	s.Var(&word{otherwise, words, set}, name, help)
+	s.offer(name, words...)
+}
+
+// offer has a shell's completion offer values.
+func (s *settings) offer(name string, words ...string) {
+	if len(words) > 0 {
+		s.words[name] = words
+	}
+}
+
+type word struct {
+	is    string
+	words []string
+	set   func(string)
+}
+
+func (w *word) String() string { return w.is }
+func (w *word) Type() string   { return "string" }
+
+// Set refuses others than words.
+func (w *word) Set(text string) error {
+	if len(w.words) > 0 && !slices.Contains(w.words, text) {
+		return errors.New("say " + strings.Join(w.words, " or "))
+	}
+	w.is = text
+	w.set(text)
+	return nil
 }

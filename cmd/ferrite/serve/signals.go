@@ -5,21 +5,19 @@ package serve
 import (
 	"context"
 	"errors"
-
-	"github.com/spf13/pflag"
 )
 
 // signals sends events to receivers, and traces to a collector.
 type signals struct {
 	plain
-	Webhooks webhookConfig `koanf:",squash"`
-	Traces   traceConfig   `koanf:",squash"`
+	Webhooks webhookConfig
+	Traces   traceConfig
 }
 
 func newSignals() extra { return &signals{} }
 
-func (s *signals) flags() map[string]func(*pflag.FlagSet) {
-	return map[string]func(*pflag.FlagSet){"webhooks": webhookFlags, "traces": traceFlags}
+func (s *signals) settings() map[string]func(*settings) {
+	return map[string]func(*settings){"webhooks": s.Webhooks.settings, "traces": s.Traces.settings}
 }
 
 func (s *signals) check(*Config) error { return errors.Join(s.Webhooks.check(), s.Traces.check()) }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spf13/pflag"
-
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/extras/signals/traces"
@@ -16,18 +14,18 @@ import (
 
 // traceConfig is the collector of traces.
 type traceConfig struct {
-	Endpoint string `koanf:"traces-endpoint"`
-	Headers  string `koanf:"traces-headers-file"`
-	CA       string `koanf:"traces-ca"`
+	Endpoint string
+	Headers  string
+	CA       string
 }
 
-func traceFlags(f *pflag.FlagSet) {
-	f.String("traces-endpoint", "",
+func (c *traceConfig) settings(s *settings) {
+	s.StringVar(&c.Endpoint, "traces-endpoint", "",
 		"`URL` of an OpenTelemetry collector (OTLP by HTTP, such as http://127.0.0.1:4318) that gets a trace of each "+
 			"activity; without it, none are made")
-	f.String("traces-headers-file", "",
+	s.StringVar(&c.Headers, "traces-headers-file", "",
 		"`file` of headers for --traces-endpoint, one a line as \"Name: value\", such as a login's")
-	f.String("traces-ca", "",
+	s.StringVar(&c.CA, "traces-ca", "",
 		"PEM `file` of authorities for --traces-endpoint (default: this host's)")
 }
 
@@ -60,7 +58,7 @@ func (c *traceConfig) join(w *work) error {
 	if err != nil {
 		return err
 	}
-	t := traces.New(traces.Config{Target: to, Conductor: w.conf.Host, Version: w.conf.release, Log: w.log})
+	t := traces.New(traces.Config{Target: to, Conductor: w.conf.ConductorName, Version: w.conf.release, Log: w.log})
 	w.tracer = t
 	w.made = append(w.made, func(e *engine.Engine) { e.Listen(t); e.Watch(t.Seen) })
 	w.measured = append(w.measured, func(m *metrics.Config) { m.Traces = t.Counts })

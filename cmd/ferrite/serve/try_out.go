@@ -25,7 +25,7 @@ func (c *Config) tryOut(out io.Writer) error {
 	if _, err := c.dialling(nil, log); err != nil {
 		return err
 	}
-	drivers, err := bmc.New(c.HardwareTypes, bmc.Options{Log: log, Patience: c.patience()})
+	drivers, err := bmc.New(c.HardwareTypes, bmc.Options{Log: log, Patience: c.BMC})
 	if err != nil {
 		return err
 	}
@@ -45,18 +45,9 @@ func (c *Config) tryOut(out io.Writer) error {
 	return err
 }
 
-// fromFile reads the settings of a file, with defaults for all that the file does not say.
-func fromFile(path string) (Config, error) {
-	cmd := Command()
-	if err := cmd.ParseFlags([]string{"--config", path}); err != nil {
-		return Config{}, err
-	}
-	return read(cmd.Flags())
-}
-
 // CheckFile is `ferrite serve --check --config PATH`. It returns the line that the command prints.
 func CheckFile(path string) (string, error) {
-	conf, err := fromFile(path)
+	conf, err := parsed("--config", path)
 	if err != nil {
 		return "", err
 	}

@@ -6,31 +6,27 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/spf13/pflag"
-
 	"github.com/ferrite-metal/ferrite/conductor/extras/signals/webhooks"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
 )
 
 // webhookConfig is the receivers of events.
 type webhookConfig struct {
-	File  string   `koanf:"webhooks"`
-	Allow []string `koanf:"webhook-allow"`
-	Keep  int      `koanf:"webhook-keep"`
+	File  string
+	Allow []string
+	Keep  int
 }
 
-func webhookFlags(f *pflag.FlagSet) {
-	f.String("webhooks", "", "YAML `file` of receivers that events are sent to; see docs/operate/webhooks.md")
-	f.StringSlice("webhook-allow", nil,
+func (c *webhookConfig) settings(s *settings) {
+	s.StringVar(&c.File, "webhooks", "", "YAML `file` of receivers that events are sent to; see docs/operate/webhooks.md")
+	s.StringSliceVar(&c.Allow, "webhook-allow", nil,
 		"`networks` (10.0.0.1/32) whose receivers may be loopback, link-local, multicast or this host's own addresses")
-	f.Int("webhook-keep", 1_000_000, "number of events that are kept for a receiver that does not take them")
+	s.intVar(&c.Keep, "webhook-keep", 1_000_000, "number of events that are kept for a receiver that does not take them",
+		atLeast(1, ": say 1 or more"))
 }
 
 // check refuses receivers that could not be reached.
 func (c *webhookConfig) check() error {
-	if c.Keep < 1 {
-		return fmt.Errorf("--webhook-keep %d: say 1 or more", c.Keep)
-	}
 	if _, err := outbound.New("webhook-allow", c.Allow); err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func (c Config) assemble(ctx context.Context, p parts, log *slog.Logger) (_ *wor
 
 // openAudit opens the record of this conductor's requests.
 func (w *work) openAudit(ctx context.Context, p parts) (err error) {
-	w.record, err = audit.Open(ctx, p.db, p.recorder(w.conf.Host), w.now)
+	w.record, err = audit.Open(ctx, p.db, p.recorder(w.conf.ConductorName), w.now)
 	return err
 }
 
