@@ -2,8 +2,10 @@ package api
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -29,6 +31,25 @@ func (h *access) node(c *rest.Call) (node.Node, error) {
 		return n, err
 	}
 	return n, h.permit(c, c.Rule, &n, noNode(ref))
+}
+
+// permit returns missing for a node that the caller may not see, and a denial where the rule does not allow the
+// request.
+func (h *access) permit(c *rest.Call, r *auth.Rule, n *node.Node, missing error) error {
+	switch {
+	case c.Caller == nil:
+		return nil
+	case !h.visible(c, n):
+		return missing
+	case !r.Allows(c.Caller, n.Owner, n.Lessee):
+		return r.Denied()
+	}
+	return nil
+}
+
+// visible reports whether a caller may know that a node exists.
+func (h *access) visible(c *rest.Call, n *node.Node) bool {
+	return c.Caller == nil || h.Rules.Of(http.MethodGet, "/v1/nodes/:node", "").Allows(c.Caller, n.Owner, n.Lessee)
 }
 
 // reserved is the host that holds a node's reservation, "" for none.

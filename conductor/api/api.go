@@ -118,6 +118,9 @@ func New(o Options) *API {
 	if o.Boot == nil {
 		o.Boot = noBoot{}
 	}
+	if o.Hosts == nil {
+		o.Hosts = noHosts{}
+	}
 	if o.Imports == nil {
 		o.Imports = noImports{}
 	}

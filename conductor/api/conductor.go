@@ -12,9 +12,14 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// Conductor does the work behind the resources. A ref is a UUID or a name. An error of the client is a *node.Refusal;
-// of Kind node.Locked while an effect holds the node, so that the same request may succeed later. Methods may be called
-// concurrently. An edit may run more than once.
+// Conductor does the work behind the resources; *engine.Engine is one. Its parts have this in common, where they say
+// nothing else:
+//
+//   - a ref is a UUID or a name;
+//   - methods may be called concurrently, and in any order;
+//   - nothing is tried again here, but for an edit, which runs anew where the record has changed meanwhile;
+//   - an error that is the client's is a *node.Refusal, of Kind node.NotFound for a missing record. Kind node.Locked
+//     means that an effect holds the node, so that the same request may succeed later. Other errors are the server's.
 type Conductor interface {
 	// ConductorName is the name of this conductor.
 	ConductorName() string
@@ -23,6 +28,18 @@ type Conductor interface {
 	// Catalogs are the records that operators keep beside nodes.
 	Catalogs() engine.Catalogs
 
+	Nodes
+	Ports
+	States
+	Machines
+	Reports
+	Leases
+	Holds
+}
+
+// Nodes keeps the records of nodes. Records may share maps with other readers: Clone to change. An edit that meets
+// another of the same node runs anew on its result; SetTraits, AddTrait and RemoveTrait count as edits.
+type Nodes interface {
 	CreateNode(ctx context.Context, n node.Node) (node.Node, error)
 	Node(ctx context.Context, ref string) (node.Node, error)
 	NodeUUIDs(ctx context.Context, q node.Query) ([]string, error)
@@ -37,8 +54,13 @@ type Conductor interface {
 	SetTraits(ctx context.Context, ref string, traits []string) error
 	AddTrait(ctx context.Context, ref, trait string) error
 	RemoveTrait(ctx context.Context, ref, trait string) error
+}
 
+// Ports keeps the records of ports, and the virtual interfaces attached to them. A change of a port is one of its node:
+// it is refused as Locked while an effect holds the node.
+type Ports interface {
 	Port(ctx context.Context, ref string) (node.Port, error)
+	// EachPort calls f for the ports that match, in order, a few in memory at a time, until f returns false.
 	EachPort(ctx context.Context, q node.PortQuery, f func(*node.Port) bool) error
 	CreatePort(ctx context.Context, p node.Port) (node.Port, error)
 	UpdatePort(ctx context.Context, ref string, edit func(*node.Port) error) (node.Port, error)
@@ -46,21 +68,32 @@ type Conductor interface {
 	VIFs(ctx context.Context, ref string) ([]string, error)
 	AttachVIF(ctx context.Context, ref string, v node.VIF) error
 	DetachVIF(ctx context.Context, ref, id string) error
+}
 
-	// Provision and the other requests that change a machine return once they are accepted; the work goes on by itself.
+// States changes machines by events of their nodes. A change returns once it is accepted, which a crash does not undo;
+// the work goes on by itself, and a failure of it shows in the node. Of two requests at a time for one node, the second
+// is refused as Locked, but for an abort and for maintenance.
+type States interface {
 	Provision(ctx context.Context, ref string, r plan.Request) error
 	// SetPower waits timeout for the machine, 0 for the default.
 	SetPower(ctx context.Context, ref string, target node.PowerState, timeout time.Duration) error
 	ConfirmPower(ctx context.Context, ref string, state node.PowerState) error
 	SetMaintenance(ctx context.Context, ref string, on bool, reason string) error
+	SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error
 	Status(ctx context.Context, ref string) (engine.Status, error)
 	Steps(ctx context.Context, ref string) (plan.StepTable, error)
 	// RootDevice goes by the node's own hints when these are nil.
 	RootDevice(ctx context.Context, ref string, hints map[string]any) (engine.RootDevice, error)
 	// Reserved is the conductor that works on the node, "" when none does.
 	Reserved(ctx context.Context, uuid string) (string, error)
+}
 
-	// Calls to a BMC. TestBMC is for a node that is not enrolled yet.
+// Machines asks the BMC of a node. Readings may run beside an effect. They and SetBootDevice, InjectNMI and
+// SetIndicatorState last until the BMC has answered, within the node's time limit for a call. ChangeBootMode,
+// ChangeSecureBoot, SetConsole, AttachMedium, DetachMedia and asynchronous methods of vendors return once they are
+// accepted, as the changes of States do. A BMC that fails is a *node.Refusal of Kind node.BMCFailed or node.BMCSilent.
+type Machines interface {
+	// TestBMC is for a node that is not enrolled yet.
 	TestBMC(ctx context.Context, n node.Node) (node.PowerState, error)
 	BootDevice(ctx context.Context, ref string) (device string, persistent bool, err error)
 	SetBootDevice(ctx context.Context, ref, device string, persistent bool) error
@@ -78,13 +111,15 @@ type Conductor interface {
 	MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot, error)
 	AttachMedium(ctx context.Context, ref string, m node.Medium) error
 	DetachMedia(ctx context.Context, ref string, devices []string) error
-	SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error
 	VendorMethods(ctx context.Context, ref string) ([]node.VendorMethod, error)
 	// CallVendor has no result when the method is async.
 	CallVendor(ctx context.Context, ref, httpMethod, method string,
 		args map[string]any) (result any, async bool, err error)
+}
 
-	// Reports.
+// Reports reads records that the conductor has made of machines. They ask no machine. SensorReport and ErasePublicKey
+// read memory.
+type Reports interface {
 	HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error)
 	SensorReport(uuid string) (node.SensorReport, bool)
 	Inspected(ctx context.Context, ref string) (node.Inspected, error)
@@ -92,14 +127,19 @@ type Conductor interface {
 	ListEraseReports(ctx context.Context, q node.EraseReportQuery) ([]node.EraseReport, error)
 	EraseReport(ctx context.Context, uuid string) (node.EraseReport, error)
 	ErasePublicKey() ed25519.PublicKey
+}
 
-	// Leases of the boot network.
+// Leases keeps the leases of the boot network. The boot service has them in memory: Boot.Reload follows a change here.
+type Leases interface {
 	Leases(ctx context.Context) ([]node.Lease, error)
 	SaveLease(ctx context.Context, leases ...node.Lease) error
 	EndLease(ctx context.Context, l node.Lease) error
 	DeleteLease(ctx context.Context, mac string) error
+}
 
-	// The hold after a restore.
+// Holds is the hold after a restore, under which no effect is carried out. Abandon comes before Resume, which ends the
+// hold for all nodes; a second Resume changes nothing.
+type Holds interface {
 	Hold() node.RestoreHold
 	HoldReport(ctx context.Context) (all []engine.HeldNode, unread int, err error)
 	Abandon(ctx context.Context, ref, reason string) error

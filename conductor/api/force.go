@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 
-	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
@@ -11,14 +10,11 @@ import (
 // Hosts keeps the documents that nodes are made of.
 type Hosts interface {
 	// RefuseVerb returns a *node.Refusal for a request that needs the header X-Ferrite-Force. plan.Forget stands for the
-	// deletion of the node's record.
+	// deletion of the node's record. It may be called concurrently; an error of the store is returned as it is.
 	RefuseVerb(ctx context.Context, n node.Node, r plan.Request) error
 }
 
-// refuseUnforced refuses a request that the node's host does not allow, unless it is forced.
-func (h *access) refuseUnforced(c *rest.Call, n node.Node, r plan.Request) error {
-	if c.Forced || h.hosts == nil {
-		return nil
-	}
-	return h.hosts.RefuseVerb(c.Request().Context(), n, r)
-}
+// noHosts are the hosts of an API without any.
+type noHosts struct{}
+
+func (noHosts) RefuseVerb(context.Context, node.Node, plan.Request) error { return nil }

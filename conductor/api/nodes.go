@@ -265,8 +265,10 @@ func (h *nodeResource) deleteNode(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := h.refuseUnforced(c, n, plan.Request{Verb: plan.Forget}); err != nil {
-		return err
+	if !c.Forced {
+		if err := h.hosts.RefuseVerb(c.Request().Context(), n, plan.Request{Verb: plan.Forget}); err != nil {
+			return err
+		}
 	}
 	if err := h.conductor.DeleteNode(c.Request().Context(), n.UUID); err != nil {
 		return err

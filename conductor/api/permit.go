@@ -10,25 +10,6 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// permit returns missing for a node that the caller may not see, and a denial where the rule does not allow the
-// request.
-func (h *access) permit(c *rest.Call, r *auth.Rule, n *node.Node, missing error) error {
-	switch {
-	case c.Caller == nil:
-		return nil
-	case !h.visible(c, n):
-		return missing
-	case !r.Allows(c.Caller, n.Owner, n.Lessee):
-		return r.Denied()
-	}
-	return nil
-}
-
-// visible reports whether a caller may know that a node exists.
-func (h *access) visible(c *rest.Call, n *node.Node) bool {
-	return c.Caller == nil || h.Rules.Of(http.MethodGet, "/v1/nodes/:node", "").Allows(c.Caller, n.Owner, n.Lessee)
-}
-
 // permitFields refuses a patch of a field with a rule that denies the caller. owner and lessee are the projects of the
 // patched resource.
 func (h *access) permitFields(c *rest.Call, path string, ops []rest.Operation, owner, lessee string) error {

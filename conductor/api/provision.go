@@ -68,8 +68,10 @@ func (h *stateResource) provision(c *rest.Call) error {
 	if err := h.runbook(c, args, &request); err != nil {
 		return err
 	}
-	if err := h.refuseUnforced(c, n, request); err != nil {
-		return err
+	if !c.Forced {
+		if err := h.hosts.RefuseVerb(c.Request().Context(), n, request); err != nil {
+			return err
+		}
 	}
 	if err := h.conductor.Provision(c.Request().Context(), n.UUID, request); err != nil {
 		return err

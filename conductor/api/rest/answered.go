@@ -9,29 +9,6 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
-// answer serves a request by its row, and reports it to Answered, Follow and the audit.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
-	s.audited(w, r, func(r *http.Request) (status int, route string) {
-		seen := &outcome{ResponseWriter: w, began: time.Now()}
-		r, followed := s.follow(w, r)
-		defer func() {
-			if status = seen.status; status == 0 { // it panicked
-				status = http.StatusInternalServerError
-			}
-			if s.o.Answered != nil {
-				s.o.Answered(r.Method, seen.route, status, time.Since(seen.began))
-			}
-			route = seen.route
-			followed(route, status)
-		}()
-		s.echo.ServeHTTP(seen, r)
-		if seen.status == 0 {
-			seen.status = http.StatusOK
-		}
-		return seen.status, seen.route
-	})
-}
-
 // follow attributes the work for a request to the request, by Options.Follow. It does nothing without one, and for
 // requests that anybody can send.
 func (s *Server) follow(w http.ResponseWriter, r *http.Request) (*http.Request, func(route string, status int)) {

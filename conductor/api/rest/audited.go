@@ -29,20 +29,18 @@ type Asked struct {
 	Who                          auth.Note
 }
 
-// audited answers a request, and records it if it changes something, opens a console (which may be written to), or is
-// refused for its sender. Requests of machines themselves are not recorded.
-func (s *Server) audited(w http.ResponseWriter, r *http.Request, answer func(*http.Request) (int, string)) {
+// audited attributes a request to its sender. ended records it if it changes something, opens a console (which may be
+// written to), or is refused for its sender. Requests of machines themselves are not recorded.
+func (s *Server) audited(w http.ResponseWriter, r *http.Request) (noted *http.Request, ended func(string, int)) {
 	if s.o.Audit == nil || s.o.Stranger != nil && s.o.Stranger(r.URL.Path) {
-		answer(r)
-		return
+		return r, func(string, int) {}
 	}
 	ctx, who := auth.WithNote(s.o.Audit.Begin(r.Context()))
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if !reads {
 		who.Admit = s.o.Audit.Admit
 	}
-	status, route := StatusAborted, ""
-	defer func() { // also where the answer was aborted: something may have been done by then
+	return r.WithContext(ctx), func(route string, status int) {
 		switch status {
 		case http.StatusUnauthorized, http.StatusForbidden, http.StatusSwitchingProtocols:
 		default:
@@ -52,8 +50,7 @@ func (s *Server) audited(w http.ResponseWriter, r *http.Request, answer func(*ht
 		}
 		s.o.Audit.Asked(ctx, Asked{Method: r.Method, Path: r.URL.Path, Route: route, From: clientaddr.Of(r),
 			Status: status, Who: *who, Request: w.Header().Get(nodeapi.HeaderRequestID)})
-	}()
-	status, route = answer(r.WithContext(ctx))
+	}
 }
 
 // StatusAborted is recorded for an answer that was cut off, as its client had gone or the disk was full. nginx uses the

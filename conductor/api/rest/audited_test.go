@@ -2,11 +2,14 @@ package rest
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/labstack/echo/v4"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 )
@@ -22,7 +25,8 @@ func (a *told) Asked(_ context.Context, of Asked)       { a.status = append(a.st
 // other.
 func TestAborted(t *testing.T) {
 	audit := &told{}
-	s := &Server{o: Options{Audit: audit}}
+	s := NewServer(Options{Audit: audit, Log: slog.New(slog.DiscardHandler)})
+	s.echo.Any("/v1/nodes/n", func(echo.Context) error { panic(http.ErrAbortHandler) })
 	for method, recorded := range map[string]int{http.MethodDelete: 1, http.MethodGet: 0} {
 		audit.status = nil
 		func() {
@@ -32,7 +36,7 @@ func TestAborted(t *testing.T) {
 				}
 			}()
 			r := httptest.NewRequest(method, "/v1/nodes/n", nil)
-			s.audited(httptest.NewRecorder(), r, func(*http.Request) (int, string) { panic(http.ErrAbortHandler) })
+			s.answer(httptest.NewRecorder(), r)
 		}()
 		if len(audit.status) != recorded || recorded > 0 && audit.status[0] != StatusAborted {
 			t.Errorf("%s that was aborted is recorded as %v", method, audit.status)
@@ -53,8 +57,8 @@ func TestRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &Server{o: Options{Audit: audit}}
-		s.audited(httptest.NewRecorder(), httptest.NewRequest(method, "/v1/nodes/n", nil),
-			func(*http.Request) (int, string) { return status, "" })
+		_, ended := s.audited(httptest.NewRecorder(), httptest.NewRequest(method, "/v1/nodes/n", nil))
+		ended("", status)
 		if (len(audit.status) == 1) != recorded {
 			t.Errorf("%s is recorded as %v", request, audit.status)
 		}

@@ -29,6 +29,9 @@ func (e *Core) facts(ctx context.Context, n node.Node, need plan.Need, finish *n
 	}
 	f.Offers = e.offers(n)
 	_, f.ReportsHardware = e.BMCs[n.Driver].(HardwareReporter)
+	if err := e.addNeeded(ctx, n, need, &f); err != nil {
+		return f, err
+	}
 	if n.Run != nil {
 		if err := e.Recall(ctx, n); err != nil {
 			return f, err
@@ -38,7 +41,7 @@ func (e *Core) facts(ctx context.Context, n node.Node, need plan.Need, finish *n
 	if f.BootStage == "" && n.Run != nil && e.Started.After(n.Run.Since) {
 		f.BootStage = fmt.Sprintf("none since this conductor started at %s", e.Started.UTC().Format("15:04:05"))
 	}
-	return f, e.addNeeded(ctx, n, need, &f)
+	return f, nil
 }
 
 // addNeeded gathers the facts that only this event needs.

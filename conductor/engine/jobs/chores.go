@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine/core"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -94,15 +93,4 @@ func (j *job) offAgain(ctx context.Context) error {
 		err = fmt.Errorf("the machine was not off again within %s", limit)
 	}
 	return err
-}
-
-// callBMC does one call to the BMC, within the time one may take.
-func (j *job) callBMC(ctx context.Context, call func(context.Context) error) error {
-	within := j.Patience(j.n).Call
-	if !j.until.IsZero() {
-		within = min(within, max(j.until.Sub(j.Now()), time.Millisecond))
-	}
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	return call(ctx)
 }

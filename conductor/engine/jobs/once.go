@@ -25,6 +25,17 @@ func (j *job) once(ctx context.Context, action string, act func(context.Context)
 	return j.accept(ctx, action)
 }
 
+// callBMC does one call to the BMC, within the time one may take.
+func (j *job) callBMC(ctx context.Context, call func(context.Context) error) error {
+	within := j.Patience(j.n).Call
+	if !j.until.IsZero() {
+		within = min(within, max(j.until.Sub(j.Now()), time.Millisecond))
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	return call(ctx)
+}
+
 func (j *job) accepted(action string) bool { return !j.effect.Accepted[action].IsZero() }
 
 // accept keeps that an action was accepted, before anything else is done: not even the end of this conductor comes
