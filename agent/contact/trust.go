@@ -113,7 +113,7 @@ func (o Options) explain(err error) error {
 	var unknown x509.UnknownAuthorityError
 	switch {
 	case errors.As(err, &unknown):
-		return fmt.Errorf("%w; if the authority is your own, build the ramdisk with it: ferrite ramdisk build --ca", err)
+		return fmt.Errorf("%w; if the authority is your own, build the ramdisk with it: ferrite ramdisk build --ca FILE", err)
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		clocks := ""
 		if o.Clocks != nil && o.Clocks() != "" {

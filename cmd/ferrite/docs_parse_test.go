@@ -79,6 +79,7 @@ func text(w *syntax.Word) string {
 func parses(words []string) error {
 	root := program()
 	root.InitDefaultCompletionCmd(words...)
+	root.InitDefaultHelpCmd()
 	c, rest, err := root.Find(words)
 	switch {
 	case err != nil:

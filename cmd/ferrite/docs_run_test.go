@@ -121,6 +121,12 @@ func serveFake(t *testing.T, self, dir, port string, env []string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Wait() })
+	awaitAPI(t, port, &log)
+}
+
+// awaitAPI waits until a conductor answers.
+func awaitAPI(t *testing.T, port string, log *bytes.Buffer) {
+	t.Helper()
 	for range 300 {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:"+port+"/v1", nil)
 		if err != nil {

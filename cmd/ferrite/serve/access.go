@@ -32,9 +32,10 @@ func (c *Config) checkAuth() error {
 		return fmt.Errorf("--auth %s: expected none, or some of basic, token and keystone", strings.Join(c.Auth, ","))
 	case basic != (c.Htpasswd != ""):
 		return errors.New("--auth basic and --htpasswd-file go together: one of them is missing; make the file with: " +
-			"ferrite user password")
+			"ferrite user password NAME")
 	case token && c.Users == "":
-		return errors.New("--auth token needs --users-file: make one with: ferrite user set, and ferrite user token")
+		return errors.New("--auth token needs --users-file: make one with: ferrite user set NAME " +
+			"--role ROLE, and ferrite user token NAME")
 	case none && c.Users != "":
 		return errors.New("--users-file gives users their roles, but --auth none asks no caller for a user: set " +
 			"--auth basic, " +
@@ -63,7 +64,7 @@ func (c *Config) checkAuth() error {
 	}
 	if !at.IP.IsLoopback() {
 		return fmt.Errorf("--api-address %s with --auth none: every host that reaches it could command the machines\n"+
-			"  have operators say who they are: --auth basic --htpasswd-file FILE (make it with: ferrite user password)\n"+
+			"  have operators say who they are: --auth basic --htpasswd-file FILE (make it with: ferrite user password NAME)\n"+
 			"  or listen on 127.0.0.1, or, on a network without other users, set --allow-anybody", c.APIAddress)
 	}
 	return nil
@@ -92,7 +93,8 @@ func (c *Config) access(secrets []byte, log *slog.Logger) (*auth.Authenticator, 
 		who, err = auth.New(o)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil,
-				fmt.Errorf("--htpasswd-file, --users-file: %w; make them with: ferrite user set, and ferrite user password", err)
+				fmt.Errorf("--htpasswd-file, --users-file: %w; make them with: ferrite user set NAME --role ROLE, and "+
+					"ferrite user password NAME", err)
 		}
 		if err == nil && secrets != nil {
 			err = who.KeepSessions(secrets)

@@ -151,10 +151,11 @@ func show(all []doctor.Finding, format string, out io.Writer) error {
 		if f.Try != "" {
 			found += "\ntry: " + f.Try
 		}
-		found = text.WrapSoft(found, doctorColumns-len(head))
-		for line := range strings.SplitSeq(found, "\n") {
-			b.WriteString(strings.TrimRight(head+line, " ") + "\n")
-			head = strings.Repeat(" ", len(head))
+		for line := range strings.SplitSeq(found, "\n") { // WrapSoft would join these lines
+			for part := range strings.SplitSeq(text.WrapSoft(line, doctorColumns-len(head)), "\n") {
+				b.WriteString(strings.TrimRight(head+part, " ") + "\n")
+				head = strings.Repeat(" ", len(head))
+			}
 		}
 	}
 	_, err := io.WriteString(out, b.String())

@@ -120,14 +120,14 @@ func TestDoctorBesideConductor(t *testing.T) {
 func TestDoctorTable(t *testing.T) {
 	var out bytes.Buffer
 	err := show([]doctor.Finding{{Check: "clock", Grade: doctor.GradeGood, Found: "the clock says 12:00"},
-		{Check: "data folder", Grade: doctor.GradeBad, Found: strings.Repeat("found ", 20), Try: strings.Repeat("try ", 20)}},
+		{Check: "data folder", Grade: doctor.GradeBad, Found: strings.Repeat("found ", 20), Try: "try it"}},
 		"table", &out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-	if lines[0] != "ok    clock        the clock says 12:00" || len(lines) != 5 ||
-		!strings.HasPrefix(lines[3], "                   try: try") {
+	if lines[0] != "ok    clock        the clock says 12:00" || len(lines) != 4 ||
+		lines[3] != "                   try: try it" {
 		t.Errorf("it says\n%s", out.String())
 	}
 	for _, line := range lines {

@@ -77,10 +77,10 @@ func (c *Config) apiFlags(s *settings) {
 	s.StringVar(&c.APIAddress, "api-address", "127.0.0.1:6385", "`host:port` of the REST API")
 	s.StringSliceVar(&c.Auth, "auth", []string{"none"}, "how operators log in: none, or some of basic, token and keystone")
 	s.StringVar(&c.Htpasswd, "htpasswd-file", "",
-		"`file` of passwords (bcrypt) for --auth basic, made by: ferrite user password, or htpasswd -B")
+		"`file` of passwords (bcrypt) for --auth basic, made by: ferrite user password NAME, or htpasswd -B")
 	s.StringVar(&c.Users, "users-file", "",
-		"`file` of users with their roles, projects and tokens, made by: ferrite user set; without it, everybody in "+
-			"--htpasswd-file is an admin")
+		"`file` of users with their roles, projects and tokens, made by: ferrite user set NAME --role ROLE; without it, "+
+			"everybody in --htpasswd-file is an admin")
 	s.BoolVar(&c.AllowAnybody, "allow-anybody", false,
 		"with --auth none: accept requests from anybody that reaches --api-address, although it is not the loopback")
 	s.StringSliceVar(&c.AllowedHosts, "allowed-host", nil,
@@ -112,7 +112,8 @@ func (c *Config) hardwareFlags(s *settings) {
 			"(require); off: ask no servers",
 		"warn", "require", "off")
 	s.StringVar(&c.ImageFolder, "image-folder", "",
-		"`folder` for the bytes of named images (ferrite image add) and of --image-cache (default: images, in --data-dir)")
+		"`folder` for the bytes of named images (ferrite image add NAME FILE) and of --image-cache "+
+			"(default: images, in --data-dir)")
 	s.StringVar(&c.ImageMaxSize, "image-max-size", largestImage,
 		"largest `size` of a named image, as 500M or 64G (powers of 1024)")
 	s.StringVar(&c.ImageProjectLimit, "image-project-limit", largestOwned,
@@ -204,7 +205,7 @@ func (c *Config) activityFlags(s *settings) {
 		"time limit of one step of an agent or a BMC without measured progress, even if heartbeats come")
 	s.durationVar(&c.StepLimit, "step-limit", d.StepLimit, "time limit of one step")
 	s.wordVar(func(w string) { c.CollectLogs = w == "on_failure" }, "deploy-logs-collect", "on_failure",
-		"when to collect the logs of agents that do not send them, for ferrite node logs: on_failure or never",
+		"when to collect the logs of agents that do not send them, for ferrite node logs NODE: on_failure or never",
 		"on_failure", "never")
 	s.durationVar(&c.FastTrackTimeout, "heartbeat-timeout", 300*time.Second,
 		"largest time between heartbeats; agents send two or three in it", lasts)
@@ -298,7 +299,7 @@ func (c *Config) bootFlags(s *settings) {
 	s.durationVar(&c.BootLease, "boot-lease", dhcp.DefaultLease, "duration of a DHCP lease", lasts)
 	s.wordVar(func(w string) { c.DHCP = w }, "dhcp", string(bootserver.DHCPFull),
 		"full (this conductor gives addresses), proxy (it names boot files beside another DHCP server: proxyDHCP) or off "+
-			"(the other server does both; ferrite boot snippet prints its settings)", bootserver.DHCPModes()...)
+			"(the other server does both; ferrite boot snippet SERVER prints its settings)", bootserver.DHCPModes()...)
 	s.BoolVar(&c.OtherDHCP, "other-dhcp", false,
 		"another DHCP server gives addresses to the same machines: identify a machine only by the one-time token of its "+
 			"boot, not by its address")

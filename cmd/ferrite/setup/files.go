@@ -77,7 +77,7 @@ func (o *options) users() (users, htpasswd []byte, err error) {
 		known.Users = append(known.Users, auth.User{Name: o.Admin, Role: "admin"})
 	} else if known.Users[i].Role != "admin" || known.Users[i].Project != "" {
 		return nil, nil, fmt.Errorf("%s: user %s is there, and no admin of everything: name another with --admin, or change "+
-			"the role with: ferrite user set", o.path(usersFile), o.Admin)
+			"the role with: ferrite user set %[2]s --role admin", o.path(usersFile), o.Admin)
 	}
 	if o.password != "" {
 		if rawPasswords, _, err = user.WithPassword(rawPasswords, o.Admin, o.password); err != nil {

@@ -244,7 +244,7 @@ func (a *Authenticator) named(w http.ResponseWriter, user string) (*Caller, erro
 	if c := a.users.Get().byName[user]; c != nil {
 		return c, nil
 	}
-	a.log.Warn("a user has a password and no role: give the user one with `ferrite user set`", "user", user)
+	a.log.Warn("a user has a password and no role: give the user one with `ferrite user set NAME --role ROLE`", "user", user)
 	return nil, a.challenge(w, "Incorrect username or password")
 }
 

@@ -84,7 +84,7 @@ func (l *links) use(sum [sha256.Size]byte, expires, now time.Time) bool {
 
 // linkRefused is the text of every refusal, so that it does not reveal which links exist.
 const linkRefused = "The link is not known here, has expired, was used, or was made before this conductor started: " +
-	"make another with: ferrite user link"
+	"make another with: ferrite user link NAME"
 
 // link returns the user of a link. A link can only begin a session, and only once.
 func (a *Authenticator) link(w http.ResponseWriter, r *http.Request, secret string) (*Caller, error) {

@@ -47,7 +47,7 @@ func parsePasswords(raw []byte) (*passwords, error) {
 			return nil, fmt.Errorf("htpasswd file, line %d: expected NAME:HASH", number)
 		case err != nil || !isBcrypt(hash):
 			return nil, fmt.Errorf("htpasswd file, line %d: the password of %q is no bcrypt hash; "+
-				"make one with: ferrite user password, or htpasswd -B", number, name)
+				"make one with: ferrite user password %[2]s, or htpasswd -B", number, name)
 		case c > maxCost:
 			return nil,
 				fmt.Errorf("htpasswd file, line %d: the hash of %q has cost %d, which takes seconds a login; the most is %d",

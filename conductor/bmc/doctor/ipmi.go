@@ -30,5 +30,5 @@ func ipmiConsole(_ context.Context, v *visit) (string, error) {
 	if err := v.driver.(*ipmi.Driver).ValidateConsole(v.node); err != nil {
 		return "", err
 	}
-	return "serial over LAN is not opened, since it has one user at a time: see ferrite node console", nil
+	return "serial over LAN is not opened, since it has one user at a time: see ferrite node console NODE", nil
 }

@@ -178,7 +178,7 @@ func explainSSH(n node.Node, t target, err error) error {
 	case errors.As(err, &changed):
 		return fmt.Errorf("%w: if the BMC was replaced or reset, accept its key with: ferrite node set %s "+
 			"--driver-info %s=%s "+
-			"--driver-info redfish_password=PASSWORD; if not, another host answers in its place", err,
+			"--driver-info-file redfish_password=FILE; if not, another host answers in its place", err,
 			cmp.Or(n.Name, n.UUID), hostKeyKey, changed.Found)
 	case errors.Is(err, sshline.ErrCredentials):
 		return &controller.CredentialsError{Prefix: "redfish", User: t.user,

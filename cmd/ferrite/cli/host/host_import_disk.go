@@ -55,7 +55,7 @@ func (i *importing) rootDevice() (*hostapi.RootDeviceHints, error) {
 	for _, key := range output.Sorted(hints) {
 		if err := takeHint(h, key, hints[key]); err != nil {
 			return nil, fmt.Errorf("its root device hint %s = %v has no counterpart in a host's document: %w; "+
-				"change or remove it (ferrite node set, node unset), then import again", key, hints[key], err)
+				"change or remove it (ferrite node root-device NODE), then import again", key, hints[key], err)
 		}
 	}
 	return h, nil

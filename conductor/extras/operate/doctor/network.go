@@ -114,7 +114,7 @@ func (h Host) nodes(ctx context.Context) (nodes []node.Node, err error) {
 	d := h.Folder
 	if d.Server.URL != "" {
 		return nil, errors.New("the nodes are on a database server; ask the conductor: " +
-			"ferrite node list --fault power_failure")
+			"ferrite node list --fault 'power failure'")
 	}
 	if !d.Has(datafolder.DatabaseFile) {
 		return nil, nil

@@ -32,6 +32,14 @@ if [ -n "$password" ] && within 60 ferrite node list; then ok install "$(since "
 fi
 ferrite node create --name first --driver manual-management >/dev/null && ok node || failed node
 
+# Commands that the installation prints, as they are typed at a terminal.
+typed() { script -qec "$1" /dev/null; }
+new() { FERRITE_PASSWORD=a-new-password ferrite node list; }
+said=$(printf 'a-new-password\na-new-password\n' | typed "ferrite user password admin" 2>&1 && within 30 new &&
+	printf '\n\n\n\n\n' | typed "ferrite server setup" && within 60 new && ferrite server doctor &&
+	systemctl start ferrite && journalctl -u ferrite | grep -c . 2>&1)
+if [ $? = 0 ]; then ok printed; else fail_with_log printed "$said"; fi
+
 [ "$(systemctl is-active ferrite)/$(systemctl is-enabled ferrite)" = active/enabled ] && ok state || failed state
 uid=$(field Uid)
 [ "$uid" -ge 61184 ] && [ "$uid" -le 65519 ] && ok user "$uid" || failed user "$uid"
@@ -71,6 +79,11 @@ if systemctl stop ferrite && [ "$(systemctl show -p Result --value ferrite)" = s
 	fail_with_log stopped
 fi
 systemctl start ferrite
+
+# A configuration of the operator's is replaced where the flag says so; all questions have their defaults.
+local_api() { FERRITE_URL=https://127.0.0.1:6385 FERRITE_USER=admin FERRITE_PASSWORD=a-new-password ferrite node list; }
+if said=$(printf '\n\n\n\n\n' | typed "ferrite server setup --overwrite" 2>&1) && within 60 local_api &&
+	[ -e /etc/ferrite/ferrite.yaml.old ]; then ok replaced; else fail_with_log replaced "$said"; fi
 
 # Only data is left.
 said=$(apt-get purge -y -qq ferrite)

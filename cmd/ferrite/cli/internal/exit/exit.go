@@ -39,7 +39,7 @@ func Meanings() []Meaning {
 		{BadUsage, "the command line is wrong; no request was sent"},
 		{NotFound, "a node, host or other record does not exist"},
 		{Refused, "the conductor refused: wrong state, no right, locked, or a bad value"},
-		{Held, "with --wait: the node is held by a hold step and waits for: ferrite node unhold"},
+		{Held, "with --wait: the node is held by a hold step and waits for: ferrite node unhold NODE"},
 		{TimedOut, "with --wait: it was not done in time; the conductor continues"},
 		{Unreachable, "no conductor answered"},
 		{Interrupted, "Ctrl-C; the conductor continues with the request"},
