@@ -48,7 +48,8 @@ func (e SensorsRead) handle(d *decision) error {
 		return nil
 	}
 	if newly := without(is, was); len(newly) > 0 {
-		d.noteMonitoring("WARNING", "the health of "+someOf(newly)+" is critical: see ferrite node sensors "+cmp.Or(d.n.Name, d.n.UUID))
+		d.noteMonitoring("WARNING", "the health of "+someOf(newly)+" is critical: see ferrite node sensors "+
+			cmp.Or(d.n.Name, d.n.UUID))
 	}
 	if gone := without(was, is); len(gone) > 0 {
 		d.noteMonitoring("INFO", "the health of "+someOf(gone)+" is critical no longer, or the part is gone")

@@ -32,10 +32,15 @@ Namespaces, Secrets and other documents of a host are applied before the host, i
 of the files. If one document is refused, the others are still applied, except a host whose Secret
 is refused.
 
+A file whose name ends in .csv makes nodes, a line for each, or changes those of the same name. Its
+first line has the names of fields: name, driver, mac (one or more), those of "ferrite node create",
+keys of driver_info, properties.KEY and extra.KEY. An empty cell sets nothing. All lines are checked
+before anything is changed.
+
 A document with an unknown field is refused, as by kubectl, because the field is usually
 misspelt. --validate=warn drops fields that another release has, with a warning.
 
-With --wait, the command follows hosts until they reach the state in their documents:
+With --wait, hosts are followed until they reach the state that their documents ask for:
 provisioned with an image, externally provisioned, available without an image, or unmanaged
 without a BMC. --for names another state.`
 
@@ -51,6 +56,7 @@ func apply(s *client.Session) *cobra.Command {
 		Long:  applyHelp,
 		Example: `  ferrite host apply -f hosts.yaml
   ferrite host apply -f hosts.yaml --wait --timeout 30m
+  ferrite host apply -f machines.csv --dry-run
   ferrite host import m1 | ferrite host apply --dry-run -f -`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: completion.Files,
@@ -58,13 +64,13 @@ func apply(s *client.Session) *cobra.Command {
 	namespace := namespaceFlag(cmd)
 	f := cmd.Flags()
 	f.StringSliceVarP(&files, "filename", "f", nil,
-		"file of documents, folder of such files, or - for standard input; repeat it")
+		"file of documents, .csv file of nodes, folder of documents, or - for standard input; repeat it")
 	f.BoolVar(&dry, "dry-run", false, "let the conductor check the documents, and change nothing")
 	f.StringVar(&validate, "validate", "strict",
 		"documents with unknown fields: strict refuses them, warn drops the fields with a warning, ignore drops "+
 			"them silently")
 	w.add(cmd)
-	client.Must(cmd.MarkFlagFilename("filename", "yaml", "yml", "json"))
+	client.Must(cmd.MarkFlagFilename("filename", "yaml", "yml", "json", "csv"))
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "wait")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if files = append(files, args...); len(files) == 0 {
@@ -77,9 +83,18 @@ func apply(s *client.Session) *cobra.Command {
 		if !known {
 			return fmt.Errorf("--validate %q: expected strict, warn or ignore", validate)
 		}
+		tables, documents := apart(files)
+		if len(tables) > 0 && w.On {
+			return errors.New("--wait is for documents of hosts; wait for nodes with: ferrite node manage NODE")
+		}
+		if len(tables) > 0 {
+			if err := applyNodes(s, cmd, tables, dry); err != nil || len(documents) == 0 {
+				return err
+			}
+		}
 		a := applying{Session: s, cmd: cmd, namespace: *namespace, said: f.Changed("namespace"), dry: dry,
 			validation: validation}
-		failed := a.all(readManifests(files, cmd.InOrStdin()))
+		failed := a.all(readManifests(documents, cmd.InOrStdin()))
 		if w.On {
 			failed = errors.Join(failed, w.follow(s, cmd, a.hosts))
 		}

@@ -85,7 +85,7 @@ func TestNodes(t *testing.T) {
 		{name: "what nobody knows here", node: `{"driver": "ipmi", "console_enabled": true, "flavour": "sweet"}`,
 			want: `{"driver": "ipmi"}`,
 			notes: []string{"field flavour is not known here and is left out",
-				"its console was enabled: open it here with: ferrite node console NODE"}},
+				"its console was enabled: open it here with: ferrite node console n1"}},
 		{name: "secrets", node: `{"driver": "ilo", "driver_info": {"ilo_address": "a", "ilo_password": "******"},
 			"instance_info": {"configdrive": "******", "traits": []}}`,
 			with: Options{Secrets: Secrets{"n1": {"driver_info": {"ilo_password": "p"},
