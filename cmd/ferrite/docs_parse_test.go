@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -33,6 +34,31 @@ func TestDocsParse(t *testing.T) {
 	}
 	if seen < 100 {
 		t.Errorf("the pages have %d ferrite commands; expected more than a hundred", seen)
+	}
+}
+
+// TestDocsPasswords: no command of a page has a password in it, since other users of a computer can read command lines.
+// A variable and a file may be named.
+func TestDocsPasswords(t *testing.T) {
+	files := regexp.MustCompile(`--[a-z-]*-file[ =]\S+`)
+	shown := regexp.MustCompile(`(?i)(?:password|passphrase)=(?:[^\s$"\x60]|"[^$])|--[a-z-]*(?:password|passphrase)[ =][^-#\s]`)
+	for _, bad := range []string{"ferrite node set m1 --driver-info redfish_password=words", "export OS_PASSWORD=words",
+		"ferrite x --password words", `ferrite x --driver-info ipmi_password="words"`} {
+		if !shown.MatchString(files.ReplaceAllString(bad, "")) {
+			t.Errorf("a page may have: %s", bad)
+		}
+	}
+	for path, page := range pages(t) {
+		for _, b := range blocks(page) {
+			if b.hidden {
+				continue
+			}
+			for i, line := range strings.Split(b.script, "\n") {
+				if shown.MatchString(files.ReplaceAllString(line, "")) {
+					t.Errorf("%s:%d: a password on a command line: name a file, or have it asked for: %s", path, b.line+i, line)
+				}
+			}
+		}
 	}
 }
 

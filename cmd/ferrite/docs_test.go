@@ -43,6 +43,7 @@ type block struct {
 	line   int
 	info   string // sh, sh run
 	script string
+	hidden bool // a comment, for the test alone
 }
 
 func (b block) run() bool { return b.info == "sh run" }
@@ -65,7 +66,7 @@ func blocks(page string) []block {
 		case strings.HasPrefix(strings.TrimSpace(line), "```"): // a list's are indented
 			cur, end = &block{line: i + 2, info: strings.TrimPrefix(strings.TrimSpace(line), "```")}, "```"
 		case line == "<!-- run":
-			cur, end = &block{line: i + 2, info: "sh run"}, "-->"
+			cur, end = &block{line: i + 2, info: "sh run", hidden: true}, "-->"
 		}
 	}
 	if cur != nil {

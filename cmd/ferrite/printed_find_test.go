@@ -103,7 +103,8 @@ func webTexts(t *testing.T) (all []printedText) {
 		}
 		raw, err := os.ReadFile(path)
 		for i, line := range strings.Split(string(raw), "\n") {
-			if begin := strings.TrimSpace(line); !strings.HasPrefix(begin, "//") && !strings.HasPrefix(begin, "*") {
+			if begin := strings.TrimSpace(line); !strings.HasPrefix(begin, "//") && !strings.HasPrefix(begin, "/*") &&
+				!strings.HasPrefix(begin, "*") {
 				all = append(all, printedText{strings.TrimPrefix(path, "../../") + ":" + strconv.Itoa(i+1),
 					webValue.ReplaceAllString(line, "%s")})
 			}

@@ -33,7 +33,7 @@ of the files. If one document is refused, the others are still applied, except a
 is refused.
 
 A file whose name ends in .csv makes nodes, a line for each, or changes those of the same name. Its
-first line has the names of fields: name, driver, mac (one or more), those of "ferrite node create",
+first line has the names of fields: name, driver, mac (one or more), those that node create has flags for,
 keys of driver_info, properties.KEY and extra.KEY. An empty cell sets nothing. All lines are checked
 before anything is changed.
 

@@ -120,7 +120,7 @@ func columnField(column string, keys map[string][]string) (string, error) {
 		known = append(known, keys[driver]...)
 	}
 	return column, suggest.Unknown("the field", column, "fields are "+strings.Join(known[:2], ", ")+
-		", those of ferrite node create, properties.KEY, extra.KEY, and keys of driver_info", known)
+		", those that node create has flags for, properties.KEY, extra.KEY, and keys of driver_info", known)
 }
 
 // take reads the cells of a line; an empty one sets nothing.
