@@ -21,7 +21,7 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
 )
 
-// printedRow is a row of testdata/printed.txt: a command as it is printed, and what is done with it.
+// printedRow is a row of testdata/printed.txt: a command as it is printed, and how it is run.
 type printedRow struct {
 	printed string
 	how     string // the word that the head of the table explains
@@ -122,7 +122,7 @@ var (
 func newFreshRoot(t *testing.T) *freshRoot {
 	t.Helper()
 	r := &freshRoot{dir: t.TempDir(), port: freePort(t)}
-	for _, name := range os.Environ() { // of the person who runs the test
+	for _, name := range os.Environ() { // of the account that runs the test
 		if name, _, _ := strings.Cut(name, "="); strings.HasPrefix(name, "FERRITE_") {
 			t.Setenv(name, "")
 		}

@@ -152,8 +152,8 @@ func hostAdvice(h hostapi.Host) string {
 		return "see that the BMC answers with the credentials of secret " + h.Spec.BMC.CredentialsName +
 			"; the machine itself runs on"
 	case hostapi.InspectionError:
-		return node + " and ferrite node logs " + cmp.Or(h.Status.Provisioning.ID, "NODE") + " show how far the ramdisk came; it is tried " +
-			"again by itself"
+		return node + " and ferrite node logs " + cmp.Or(h.Status.Provisioning.ID, "NODE") +
+			" show how far the ramdisk came; it is tried again by itself"
 	case hostapi.PreparationError:
 		return node + " names the step that failed; change spec.raid or the firmware documents, or repair the machine"
 	case hostapi.ProvisioningError:

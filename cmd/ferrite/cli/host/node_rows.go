@@ -48,7 +48,7 @@ func (r *nodeRow) body() map[string]any {
 }
 
 // nodeRows reads a file of comma-separated values (RFC 4180), or with semicolons, as spreadsheets write it where the
-// comma is decimal. keys are those of driver_info, by driver. It returns all faults.
+// comma is decimal. keys are the keys of driver_info, by driver. It returns all faults.
 func nodeRows(file string, text []byte, keys map[string][]string) (rows []*nodeRow, wrong []error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	head, _, _ := bytes.Cut(text, []byte("\n"))
@@ -82,7 +82,7 @@ func nodeRows(file string, text []byte, keys map[string][]string) (rows []*nodeR
 		if err != nil { // it names the line itself
 			wrong = append(wrong, fmt.Errorf("%s: %w; expected %d columns", file, err, len(columns)))
 			if !errors.Is(err, csv.ErrFieldCount) {
-				break // the rest cannot be told apart
+				break // a quote without its end: no line after it is certain
 			}
 			continue
 		}
