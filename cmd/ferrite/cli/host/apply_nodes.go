@@ -39,7 +39,7 @@ type tableOfNodes struct {
 	ports map[string]string         // UUID of the node, by MAC
 }
 
-// applyNodes makes nodes of all rows, or changes them. All rows are checked first: one that is refused keeps all others
+// applyNodes makes nodes of all rows, or changes them. All rows are checked first: a refused row keeps all others
 // from being made.
 func applyNodes(s *client.Session, cmd *cobra.Command, files []string, dry bool) error {
 	t := tableOfNodes{Session: s}
