@@ -216,6 +216,16 @@ $(PACKER): | $(SHOW)
 man: build
 	@bin/ferrite docs --man bin/man/man1
 
+.PHONY: docs-site
+docs-site: build ## | 1 min | bin/site: the documentation as static pages, this version beside earlier ones
+	@bin/ferrite docs --site bin/site
+
+.PHONY: docs-test
+docs-test: ## | 1 min | pages, their links and their commands: all that tests of documents look at
+	@log=$$(mktemp); trap 'rm -f $$log' EXIT; go test -count=1 -v -run '^TestDocs' ./cmd/ferrite ./cmd/ferrite/manual >$$log || { cat $$log; exit 1; }; \
+	  awk '/ not looked at: /{print $$NF, "(not looked at)"} / docs: [0-9]/{n[$$4]=$$3} \
+	  END {printf "docs: ok %d pages, %d commands run, %d links\n", n["pages"], n["commands"], n["links"]}' $$log
+
 .PHONY: ramdisk
 ramdisk: build
 	@$(SHOW) ramdisk bin/ferrite ramdisk build --profile $(or $(PROFILE),lab) --agent bin/ferrite-agent --out bin/ramdisk

@@ -63,25 +63,33 @@ func TestDocsPasswords(t *testing.T) {
 }
 
 // commands are the calls of ferrite in a script.
-func commands(script string) ([][]string, error) {
+func commands(script string) (of [][]string, err error) {
+	all, err := calls(script)
+	for _, words := range all {
+		if name := words[0]; name == "ferrite" || name == "bin/ferrite" {
+			of = append(of, words[1:])
+		}
+	}
+	return of, err
+}
+
+// calls are the calls of programs in a script.
+func calls(script string) (all [][]string, err error) {
 	f, err := syntax.NewParser().Parse(strings.NewReader(script), "")
 	if err != nil {
 		return nil, err
 	}
-	var out [][]string
 	syntax.Walk(f, func(n syntax.Node) bool {
 		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
 			words := make([]string, len(call.Args))
 			for i, w := range call.Args {
 				words[i] = text(w)
 			}
-			if name := words[0]; name == "ferrite" || name == "bin/ferrite" {
-				out = append(out, words[1:])
-			}
+			all = append(all, words)
 		}
 		return true
 	})
-	return out, nil
+	return all, nil
 }
 
 // text is a word without its quotes. An expansion stands for any value.

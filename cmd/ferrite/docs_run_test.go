@@ -35,12 +35,17 @@ func TestDocsRun(t *testing.T) {
 	if err != nil {
 		t.Skip("no bash: ", err)
 	}
-	ran := 0
+	ran, run := 0, 0
 	for path, page := range pages(t) {
 		var script strings.Builder
 		for _, b := range blocks(page) {
 			if b.run() {
 				fmt.Fprintf(&script, "# %s:%d\n%s\n", path, b.line, b.script)
+				found, err := calls(b.script)
+				if err != nil {
+					t.Errorf("%s:%d: %v", path, b.line, err)
+				}
+				run += len(found)
 			}
 		}
 		if script.Len() == 0 {
@@ -52,6 +57,7 @@ func TestDocsRun(t *testing.T) {
 			runPage(t, bash, script.String())
 		})
 	}
+	t.Logf("docs: %d commands run", run)
 	if ran < 10 {
 		t.Errorf("%d pages have commands to run; expected ten or more", ran)
 	}

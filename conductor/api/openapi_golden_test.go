@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ferrite-metal/ferrite/conductor/api"
 )
 
 // TestOpenAPI compares the description of the REST API with testdata/openapi.json, so that a change of it shows in a
@@ -17,6 +19,9 @@ func TestOpenAPI(t *testing.T) {
 	var got bytes.Buffer
 	if err := json.Indent(&got, []byte(body), "", " "); err != nil {
 		t.Fatal(err)
+	}
+	if alone, err := api.Document(); err != nil || string(alone) != body {
+		t.Errorf("Document returns %d bytes (%v), a conductor answers with %d others", len(alone), err, len(body))
 	}
 	const golden = "testdata/openapi.json"
 	if *update {

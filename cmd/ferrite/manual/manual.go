@@ -10,6 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/reference"
+	"github.com/ferrite-metal/ferrite/conductor/api"
+	"github.com/ferrite-metal/ferrite/docs"
+	"github.com/ferrite-metal/ferrite/docs/site"
 )
 
 // Group is the id of the group of commands that explain the program.
@@ -22,14 +25,15 @@ Without a page, list the pages. The last part of a name is enough if it is uniqu
 
 // Command is `ferrite docs`.
 func Command() *cobra.Command {
-	var word, folder string
+	var word, folder, siteFolder string
 	c := &cobra.Command{
 		Use:     "docs [PAGE]",
 		Short:   "Read and search the documentation",
 		Long:    help,
 		GroupID: Group,
 		Example: "  ferrite docs\n  ferrite docs troubleshooting\n  ferrite docs --search root-device\n" +
-			"  ferrite docs --man /usr/local/share/man/man1",
+			"  ferrite docs --man /usr/local/share/man/man1\n" +
+			"  ferrite docs --site public",
 		Args:         cobra.MaximumNArgs(1),
 		SilenceUsage: true,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -41,8 +45,10 @@ func Command() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
 			switch {
-			case len(args) > 0 && (word != "" || folder != ""):
-				return errors.New("--search and --man are for all pages: leave the page out")
+			case len(args) > 0 && (word != "" || folder != "" || siteFolder != ""):
+				return errors.New("--search, --man and --site are for all pages: leave the page out")
+			case siteFolder != "":
+				return writeSite(cmd.Root().Version, siteFolder, out)
 			case folder != "":
 				return writeMan(cmd.Root(), folder, out)
 			case word != "":
@@ -55,7 +61,9 @@ func Command() *cobra.Command {
 	}
 	c.Flags().StringVar(&word, "search", "", "list the lines of all pages that contain this `text`")
 	c.Flags().StringVar(&folder, "man", "", "write a man page of each command into this `folder`")
-	c.MarkFlagsMutuallyExclusive("search", "man")
+	c.Flags().StringVar(&siteFolder, "site", "", "write all pages as a static site into a folder for this version in "+
+		"this `folder`")
+	c.MarkFlagsMutuallyExclusive("search", "man", "site")
 	return c
 }
 
@@ -71,5 +79,19 @@ func writeMan(root *cobra.Command, folder string, out io.Writer) error {
 		}
 	}
 	_, err := fmt.Fprintf(out, "wrote %d man pages to %s\n", len(pages), folder)
+	return err
+}
+
+// writeSite writes the site of a version.
+func writeSite(version, folder string, out io.Writer) error {
+	if version == "" {
+		version = "development"
+	}
+	files, err := site.New(docs.Pages, version, api.Document).Write(folder)
+	if err != nil {
+		return fmt.Errorf("--site: %w", err)
+	}
+	_, err = fmt.Fprintf(out, "wrote %d files to %s: open %s\n", files, filepath.Join(folder, version),
+		filepath.Join(folder, "index.html"))
 	return err
 }

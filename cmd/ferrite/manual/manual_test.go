@@ -47,7 +47,7 @@ func TestDocsRefused(t *testing.T) {
 		"firmware":              "page firmware: expected one of hosts/firmware, operate/firmware",
 		"nosuch":                "there is no page nosuch: ferrite docs lists the pages",
 		"--search no.such.text": "no page contains no.such.text",
-		"deploy --search x":     "--search and --man are for all pages",
+		"deploy --search x":     "--search, --man and --site are for all pages",
 	} {
 		if _, err := run(strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("docs %s: %v, want %q", args, err, want)

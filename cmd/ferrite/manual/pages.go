@@ -25,8 +25,8 @@ const contents = "contents"
 // pages are all pages, in the order of their names: pages outside a folder first.
 func pages() ([]page, error) {
 	var all []page
-	err := fs.WalkDir(docs.Pages, ".", func(file string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+	err := fs.WalkDir(docs.Pages, ".", func(file string, _ fs.DirEntry, err error) error {
+		if err != nil || path.Ext(file) != ".md" {
 			return err
 		}
 		text, err := docs.Pages.ReadFile(file)

@@ -19,7 +19,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/api/auth"
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
-	"github.com/ferrite-metal/ferrite/conductor/api/ui"
 	"github.com/ferrite-metal/ferrite/conductor/cluster"
 	"github.com/ferrite-metal/ferrite/conductor/cluster/handover"
 	"github.com/ferrite-metal/ferrite/conductor/cluster/sharing"
@@ -196,7 +195,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	defer fail(nil)
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
-	outer, within := api.NewServer(requests, m.onlyHosts(ui.Before(front), m.log), m.log),
+	outer, within := api.NewServer(requests, m.onlyHosts(m.withPages(front), m.log), m.log),
 		id.Server(requests, sharing.Images(m.images, front.Inner()), m.log)
 	var parts sync.WaitGroup
 	for _, s := range []struct {

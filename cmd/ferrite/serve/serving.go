@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
-	"github.com/ferrite-metal/ferrite/conductor/api/ui"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -35,7 +34,7 @@ type serving struct {
 func (s serving) run(ctx context.Context) error {
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
-	srv := api.NewServer(requests, s.conf.onlyHosts(ui.Before(s.face), s.log), s.log)
+	srv := api.NewServer(requests, s.conf.onlyHosts(s.conf.withPages(s.face), s.log), s.log)
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 

@@ -8,8 +8,8 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 )
 
-// TestWebInterface: the interface's page is served without a login, whether the API asks for one or not; the API beside
-// it is served as ever.
+// TestWebInterface: the pages of the interface and of the documentation are served without a login, whether the API
+// requires one or not; the API beside them is served as ever.
 func TestWebInterface(t *testing.T) {
 	open := servetest.Start(t, Command(), t.TempDir())
 	t.Cleanup(func() { open.End(t) })
@@ -17,7 +17,7 @@ func TestWebInterface(t *testing.T) {
 	guarded.Sign = nil
 	for name, c := range map[string]*servetest.Conductor{"--auth none": open, "--auth basic,token": guarded.Conductor} {
 		t.Run(name, func(t *testing.T) {
-			for _, path := range []string{"/ui/", "/ui/machines/web-1"} {
+			for _, path := range []string{"/ui/", "/ui/machines/web-1", "/ui/docs", "/ui/docs/operate/deploy.html"} {
 				r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, c.URL+path, http.NoBody)
 				if err != nil {
 					t.Fatal(err)

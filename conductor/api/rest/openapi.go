@@ -20,6 +20,9 @@ func (s *Server) ShowDocument(c *Call) error {
 	return c.RawJSON(http.StatusOK, body)
 }
 
+// Document is the description that ShowDocument answers with.
+func (s *Server) Document() ([]byte, error) { return s.document() }
+
 // document describes routes. The keyword x-since is the first microversion of a route or field; without it the first of
 // all.
 func document(routes []Route) Schema {

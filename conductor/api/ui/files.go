@@ -55,10 +55,11 @@ func load(from fs.FS) map[string]*file {
 	return files
 }
 
-// kinds are the media types of the interface's files. The answers of mime.TypeByExtension differ between hosts.
+// kinds are the media types of the files of interface and documentation. The answers of mime.TypeByExtension differ
+// between hosts.
 var kinds = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
-	".svg": "image/svg+xml",
+	".svg": "image/svg+xml", ".png": "image/png", ".json": "application/json", ".yml": "text/plain; charset=utf-8",
 }
 
 func kindOf(name string) string { return cmp.Or(kinds[path.Ext(name)], "application/octet-stream") }

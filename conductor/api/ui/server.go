@@ -15,12 +15,16 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
 // handler serves the files.
-type handler struct{ files map[string]*file }
+type handler struct {
+	files map[string]*file
+	docs  *docs
+}
 
-// Before serves the interface, and leaves all other requests to next. A browser that opens the conductor's address
-// itself is led to the interface.
-func Before(next http.Handler) http.Handler {
-	h := &handler{load(builtFiles())}
+// Before serves the interface, and below it the pages of the documentation, and leaves all other requests to next. A
+// browser that opens the conductor's address itself is led to the interface. page returns a file of the documentation
+// by its name, or an fs.ErrNotExist.
+func Before(next http.Handler, page func(name string) ([]byte, error)) http.Handler {
+	h := &handler{files: load(builtFiles()), docs: &docs{read: page}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasPrefix(r.URL.Path, Path):
@@ -50,6 +54,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f := h.files[name]
 	switch {
 	case f != nil:
+	case name == "docs":
+		http.Redirect(w, r, "docs/", http.StatusFound)
+		return
+	case strings.HasPrefix(name, docsPath):
+		h.docs.serve(w, r, strings.TrimPrefix(name, docsPath))
+		return
 	case strings.HasPrefix(name, "assets/"):
 		http.Error(w, "There is no such file: reload the page.", http.StatusNotFound)
 		return

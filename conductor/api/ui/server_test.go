@@ -14,7 +14,7 @@ import (
 // page is a build: a page, and a script with a hash in its name. Brotli is any text here, since no test decodes it.
 func page(t *testing.T) *handler {
 	t.Helper()
-	return &handler{load(fstest.MapFS{
+	return &handler{files: load(fstest.MapFS{
 		"README":             {Data: []byte("not shown")},
 		"index.html.gz":      {Data: gzipped("<p>page</p>")},
 		"index.html.br":      {Data: []byte("brotli page")},
@@ -118,7 +118,7 @@ func TestMethods(t *testing.T) {
 
 // TestBefore: browsers are led to the interface, and the API has all other paths.
 func TestBefore(t *testing.T) {
-	h := Before(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
+	h := Before(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), nil)
 	for _, tc := range []struct {
 		path, accept string
 		status       int
@@ -144,7 +144,7 @@ func TestBefore(t *testing.T) {
 // TestNotBuilt: a program without the interface says how to build it.
 func TestNotBuilt(t *testing.T) {
 	w := httptest.NewRecorder()
-	h := &handler{load(fstest.MapFS{"README": {Data: []byte("x")}})}
+	h := &handler{files: load(fstest.MapFS{"README": {Data: []byte("x")}})}
 	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/ui/", http.NoBody))
 	if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "make ui build") {
 		t.Errorf("%d %s", w.Code, w.Body)

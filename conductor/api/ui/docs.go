@@ -1,0 +1,53 @@
+package ui
+
+import (
+	"errors"
+	"io/fs"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// docsPath is where the pages of the documentation are, below Path.
+const docsPath = "docs/"
+
+// docs serves the documentation. It reads a file at its first request and keeps it compressed. Files are read one after
+// the other: callers without a login make it read each file once, and no two at a time.
+type docs struct {
+	read  func(name string) ([]byte, error)
+	mutex sync.Mutex
+	files map[string]*file
+}
+
+// serve answers with a file. The name of a folder means its index.
+func (d *docs) serve(w http.ResponseWriter, r *http.Request, name string) {
+	if name == "" || strings.HasSuffix(name, "/") {
+		name += index
+	}
+	f, err := d.file(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid):
+		http.Error(w, "The documentation has no such page: "+Path+docsPath+" lists the pages.", http.StatusNotFound)
+	case err != nil:
+		http.Error(w, "The page cannot be shown: "+err.Error(), http.StatusInternalServerError)
+	default:
+		f.send(w, r)
+	}
+}
+
+func (d *docs) file(name string) (*file, error) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if f := d.files[name]; f != nil {
+		return f, nil
+	}
+	content, err := d.read(name)
+	if err != nil {
+		return nil, err
+	}
+	if d.files == nil {
+		d.files = map[string]*file{}
+	}
+	d.files[name] = packed(content, kindOf(name))
+	return d.files[name], nil
+}
