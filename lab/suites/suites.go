@@ -239,7 +239,7 @@ var All = []Suite{
 		About: "a part of ui-test, for `make test`",
 		For:   "anything; it is a part of `make test`", Takes: "1 min",
 		Packages: "chromium", Builds: "ui-unit ui build",
-		Run:  browser + "PAGES=machines-list,machine-now ONLY=pages,machines node browser/run.mjs",
+		Run:  browser + "PAGES=machines-list,machine-now ONLY=pages,machines,docs node browser/run.mjs",
 		Last: "ui: ok",
 	},
 	{

@@ -11,8 +11,8 @@ import (
 // docsPath is where the pages of the documentation are, below Path.
 const docsPath = "docs/"
 
-// docs serves the documentation. It reads a file at its first request and keeps it compressed. Files are read one after
-// the other: callers without a login make it read each file once, and no two at a time.
+// docs serves the documentation. It reads a page at its first request and keeps it compressed. Files are read one after
+// the other: callers without a login make it render each page once, and no two at a time.
 type docs struct {
 	read  func(name string) ([]byte, error)
 	mutex sync.Mutex
@@ -45,9 +45,13 @@ func (d *docs) file(name string) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
+	f := packed(content, kindOf(name))
+	if strings.HasSuffix(name, ".png") { // which the program holds already, and which gzip makes no smaller
+		return f, nil
+	}
 	if d.files == nil {
 		d.files = map[string]*file{}
 	}
-	d.files[name] = packed(content, kindOf(name))
-	return d.files[name], nil
+	d.files[name] = f
+	return f, nil
 }

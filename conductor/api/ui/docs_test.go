@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-// TestDocs: pages of the documentation are read once, for all callers, and kept compressed.
-func TestDocs(t *testing.T) {
-	pages, read := map[string]string{"index.html": "all pages", "operate/index.html": "operate", "search.js": "words"}, 0
+// TestDocumentation: pages are rendered once for all callers and kept compressed; pictures are not kept.
+func TestDocumentation(t *testing.T) {
+	pages, read := map[string]string{"index.html": "all pages", "operate/index.html": "operate", "search.js": "words",
+		"x.png": "a picture"}, 0
 	h := &handler{docs: &docs{read: func(name string) ([]byte, error) {
 		text, ok := pages[name]
 		if !ok {
@@ -30,6 +31,7 @@ func TestDocs(t *testing.T) {
 		{"/ui/docs/index.html", http.StatusOK, "text/html", "all pages"},
 		{"/ui/docs/operate/", http.StatusOK, "text/html", "operate"},
 		{"/ui/docs/search.js", http.StatusOK, "text/javascript", "words"},
+		{"/ui/docs/x.png", http.StatusOK, "image/png", "a picture"},
 		{"/ui/docs/no.html", http.StatusNotFound, "text/plain", "no such page"},
 		{"/ui/docs/../secret", http.StatusNotFound, "text/plain", "no such page"},
 	} {
@@ -45,7 +47,7 @@ func TestDocs(t *testing.T) {
 			}
 		}
 	}
-	if read != 3 || len(h.docs.files) != 3 {
-		t.Errorf("%d files are read and %d kept; expected three, each once", read, len(h.docs.files))
+	if read != 5 || len(h.docs.files) != 3 {
+		t.Errorf("%d files are read and %d kept; expected three pages once, a picture twice", read, len(h.docs.files))
 	}
 }

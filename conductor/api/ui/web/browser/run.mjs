@@ -4,6 +4,7 @@ import { Browser } from './lib/browser.mjs'
 import { Tally } from './lib/checks.mjs'
 import { Conductor } from './lib/conductor.mjs'
 import { scene } from './lib/scene.mjs'
+import { docs } from './checks/docs.mjs'
 import { hostiles } from './checks/hostile.mjs'
 import { images } from './checks/images.mjs'
 import { life } from './checks/life.mjs'
@@ -12,7 +13,7 @@ import { pages } from './checks/pages.mjs'
 import { machines } from './checks/machines.mjs'
 import { sessions } from './checks/session.mjs'
 
-const parts = { pages, machines, life, images, sessions, hostiles, lost }
+const parts = { pages, machines, life, images, sessions, hostiles, lost, docs }
 const only = process.env.ONLY?.split(',') ?? Object.keys(parts)
 
 const tally = new Tally()
