@@ -22,6 +22,7 @@ help:
 
 # SHOW runs a long command and shows its progress. Built with the flags of the others, it compiles nothing twice.
 $(SHOW): $(wildcard lab/progress/*.go lab/progress/run/*.go)
+	@go list -m >/dev/null || { echo "expected the Go of go.mod, or a newer one: docs/install.md has the commands that install it" >&2; exit 1; }
 	@mkdir -p bin
 	@echo "building bin/show, which shows the progress of the other builds"
 	@$(BUILD) -o $@ ./lab/progress/run
@@ -168,7 +169,7 @@ release: build bundle ## | 3 min | bin/release/ferrite, with agent and console c
 # The time of every file in a package: two builds of one commit are the same, byte by byte. A source tar has it, too.
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y go.mod)
 PROGRAM = GOARCH=$(1) $(SHOW) "ferrite for $(1)" $(BUILD) -tags bundled -o bin/packages/programs/$(1)/ ./cmd/ferrite
-ARCH    := $(shell go env GOARCH)
+ARCH    = $(shell go env GOARCH)
 
 .PHONY: deb rpm
 deb: bundle $(PACKER) ## | 2 min | a package for this machine alone, into bin/packages (make rpm: for relatives of Fedora)
