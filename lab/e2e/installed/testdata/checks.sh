@@ -89,6 +89,6 @@ if said=$(printf '\n\n\n\n\n' | typed "ferrite server setup --overwrite" 2>&1) &
 said=$(apt-get purge -y -qq ferrite)
 left=$(ls -d /etc/ferrite /usr/bin/ferrite /usr/lib/systemd/system/ferrite.service /run/credentials/ferrite.service 2>/dev/null)
 [ -z "$left" ] && [ "$(systemctl is-active ferrite)" = inactive ] && ! getent group ferrite-config >/dev/null &&
-	[ -e /var/lib/private/ferrite ] && echo "$said" | grep -q 'rm -r /var/lib/ferrite /var/lib/private/ferrite$' &&
-	echo "$said" | grep -q 'rm -r /srv/ferrite$' && ok purged || failed purged "$left $said"
+	[ -e /var/lib/private/ferrite ] && echo "$said" | grep -q 'rm -r /var/lib/ferrite /var/lib/private/ferrite' &&
+	echo "$said" | grep -q 'rm -r /srv/ferrite' && ok purged || failed purged "$left $said"
 echo "check: end"
