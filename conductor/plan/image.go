@@ -31,8 +31,8 @@ var imageSources = map[string]imageSource{
 var glanceSource = imageSource{formed: func(*url.URL) bool { return true }}
 
 // imageForms is imageSources for people.
-const imageForms = "http(s)://host/path, image:NAME (see: ferrite image list), the UUID of an image of Glance, " +
-	"oci://registry/repository:tag or @sha256:digest, or file:///path on the conductor"
+const imageForms = "http(s)://host/path, image:NAME (see: ferrite image list; for a file: ferrite image add NAME FILE), " +
+	"the UUID of an image of Glance, oci://registry/repository:tag or @sha256:digest, or file:///path on the conductor"
 
 func hasHost(u *url.URL) bool { return u.Host != "" }
 
@@ -131,8 +131,8 @@ func checksumFits(n node.Node, at string, src imageSource) error {
 	switch {
 	case src.direct && sum == "" && value == "":
 		return node.Refuse(node.Invalid,
-			"node %s cannot be deployed: image %s has no checksum; set instance_info/image_checksum, or image_os_hash_algo "+
-				"and image_os_hash_value", n.UUID, at)
+			"node %s cannot be deployed: image %s has no checksum; set instance_info/image_checksum, or "+
+				"instance_info/image_os_hash_algo and instance_info/image_os_hash_value", n.UUID, at)
 	case value != "" && algo == "":
 		return node.Refuse(node.Invalid,
 			"node %s cannot be deployed: instance_info/image_os_hash_value needs image_os_hash_algo (sha256 or sha512)", n.UUID)

@@ -67,7 +67,7 @@ func (d *decision) fitsPartition(size int64) error {
 		return nil //nolint:nilerr // another check refuses it
 	}
 	return node.Refuse(node.Invalid,
-		"node %s cannot be deployed: image %s has %s, and its partition %s: raise instance_info/root_gb (%d), or use a "+
+		"node %s cannot be deployed: image %s needs %s; its partition is %s: raise instance_info/root_gb (%d), or use a "+
 			"smaller image", d.n.UUID, nodeapi.MaskText(ImageSource(d.n)), gb(size), gb(gib<<30), gib)
 }
 
@@ -100,11 +100,11 @@ func (d *decision) fitsDisk(r Request) error {
 		return nil
 	}
 	return node.Refuse(node.Invalid,
-		"node %s cannot be deployed: image %s has %s on a disk, and %s, %s, has %s: use a smaller image or another disk "+
+		"node %s cannot be deployed: image %s needs %s; %s, %s, is %s: use a smaller image or another disk "+
 			"(ferrite node root-device %s shows them); if the disks were changed since the last inspection, inspect "+
 			"the node again",
 		d.n.UUID, nodeapi.MaskText(ImageSource(d.n)), gbBeside(r.Image.Size, disk.Size), whose, disk.Name,
-		gbBeside(disk.Size, r.Image.Size), d.n.UUID)
+		gbBeside(disk.Size, r.Image.Size), cmp.Or(d.n.Name, d.n.UUID))
 }
 
 func largest(disks []agentapi.Disk) agentapi.Disk {

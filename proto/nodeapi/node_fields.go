@@ -18,13 +18,12 @@ type NodeField struct {
 // NodeFields are the fields of a node, in the order of the API.
 func NodeFields() []NodeField { return slices.Clone(nodeFields) }
 
-// FlagName is the name of the field's flag: a word of people for some, else the field with dashes.
+// FlagName is the name of the field's flag: that of its label, else the field with dashes.
 func (f NodeField) FlagName() string {
-	switch f.Name {
-	case "chassis_uuid":
-		return "chassis"
-	case "properties":
-		return "property"
+	for _, l := range nodeLabels {
+		if l.Path == f.Name && l.Flag != "" {
+			return l.Flag
+		}
 	}
 	return strings.ReplaceAll(f.Name, "_", "-")
 }

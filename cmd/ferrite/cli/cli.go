@@ -193,7 +193,7 @@ func helpOfNoClient(cmd *cobra.Command, args []string) {
 // Run carries a command out and prints its error. It returns the exit status.
 func Run(ctx context.Context, cmd *cobra.Command) int {
 	if c, err := cmd.ExecuteContextC(ctx); err != nil {
-		text := "ferrite: " + output.Visible(plain(explainFlags(c, err).Error()))
+		text := "ferrite: " + output.Visible(flagNames(c, plain(explainFlags(c, err).Error())))
 		fmt.Fprintln(cmd.ErrOrStderr(), output.ScreenOf(cmd.ErrOrStderr()).Wrap(text))
 		return int(exit.Of(explainFlags(c, err)))
 	}

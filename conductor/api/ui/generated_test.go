@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 var update = flag.Bool("update", false, "write the generated sources of the interface anew")
@@ -29,6 +30,7 @@ func TestGenerated(t *testing.T) {
 	for path, want := range map[string][]byte{
 		"web/src/api/schema.ts": d.types(),
 		"web/src/api/states.ts": states(),
+		"web/src/api/labels.ts": labels(),
 	} {
 		if *update {
 			if err := os.WriteFile(path, want, 0o600); err != nil {
@@ -68,6 +70,19 @@ func states() []byte {
 	}
 	return []byte(heading + "// verbs are what an operator may ask for in each state, in the table's order.\n" +
 		"export const verbs: Record<string, { verb: string; to: string; why: string }[]> = " + string(table) + "\n")
+}
+
+// labels is the part of the table of labels that has forms.
+func labels() []byte {
+	var b strings.Builder
+	b.WriteString(heading + "// labels are the labels of forms, by the path that the API's errors name.\n" +
+		"export const labels: Record<string, string> = {\n")
+	for _, l := range nodeapi.NodeLabels() {
+		if l.Form != "" {
+			fmt.Fprintf(&b, "  '%s': '%s',\n", l.Path, l.Form)
+		}
+	}
+	return []byte(b.String() + "}\n")
 }
 
 // schema is a JSON schema, as far as ours go.

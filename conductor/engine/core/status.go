@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // Status describes the current work of a node, its wait and its progress.
@@ -179,7 +181,7 @@ func softPower(pending node.Effect) string {
 	return fmt.Sprintf("the operating system to shut down, which may take %s", Seconds(a.TimeoutSeconds))
 }
 
-// advice suggests the next thing to try, by class of state, with the verbs that lead out of it.
+// advice is the next thing that an operator can do. States of the table have the words of nodeapi.NextStep.
 func advice(n node.Node) string {
 	switch last := plan.FailedPower(n); {
 	case n.Run != nil && n.Run.AbortAfter:
@@ -187,33 +189,17 @@ func advice(n node.Node) string {
 	case n.Run == nil && n.Chore != "":
 		return "nothing: it succeeds or fails by its limit; maintenance can be set meanwhile"
 	case last != "" && n.ProvisionState.Class() != node.Failed:
-		return fmt.Sprintf("correct the cause in last_error (ferrite bmc doctor ADDRESS looks at a BMC), then: "+
+		return fmt.Sprintf("correct the cause of the last error (ferrite bmc doctor ADDRESS checks a BMC), then: "+
 			"ferrite node power %s %s", last, cmp.Or(n.Name, n.UUID))
+	case n.ProvisionState.Class() == node.Working:
+		return "nothing: the conductor is at work"
 	}
-	var verbs []string
-	for _, v := range node.Verbs(n.ProvisionState) {
-		verbs = append(verbs, spoken(v))
+	text := nodeapi.NextStep(nodeapi.Status{Node: n.UUID, Name: n.Name, State: string(n.ProvisionState),
+		LastError: n.LastError, Fault: n.Fault})
+	if u, err := url.Parse(n.Agent.URL); err == nil && u.Hostname() != "" {
+		text = strings.Replace(text, "rescue@ADDRESS", "rescue@"+u.Hostname(), 1)
 	}
-	ways := strings.Join(verbs, ", ")
-	switch class := n.ProvisionState.Class(); {
-	case class == node.Working:
-		return "nothing: the conductor is at work; last_error will say so if it fails"
-	case class == node.Waiting:
-		return "look at the boot stages and the machine's log or console; to give up: " + ways
-	case class == node.Held:
-		return "unhold lets it go on; what can be asked for: " + ways
-	case class == node.Failed, n.ProvisionState == node.Error, n.ProvisionState == node.Enroll && n.LastError != "":
-		return "correct the cause in last_error, then ask for: " + strings.Join(verbs, " or ")
-	}
-	return ""
-}
-
-// spoken is the word an operator asks for a verb with.
-func spoken(v node.Event) string {
-	if v == node.Delete {
-		return "undeploy"
-	}
-	return string(v)
+	return text
 }
 
 func (m *memory) fill(uuid string, s *Status) {

@@ -68,6 +68,7 @@ func readMachine(ctx context.Context, s *client.Session, record json.RawMessage)
 	}
 	running.Go(func() (err error) {
 		m.status, err = wait.ReadStatus(ctx, s, uuid)
+		m.status.Try = withAddress(ctx, s, m.status)
 		return err
 	})
 	if err := running.Wait(); err != nil {

@@ -28,7 +28,7 @@ func machineRows() []machineRow {
 		{"last error", func(m machine) string { return cmp.Or(m.status.LastError, m.text("last_error")) }},
 		{"waits for", func(m machine) string { return m.status.WaitingFor }},
 		{"until", func(m machine) string { return wait.Clock(m.status.Until) }},
-		{"try", func(m machine) string { return wait.Next(m.status) }},
+		{"try", func(m machine) string { return m.status.Try }},
 		{"bmc", machine.bmc},
 		{"network", machine.network},
 		{"disks", machine.diskLines},

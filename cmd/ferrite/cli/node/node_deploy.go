@@ -103,6 +103,10 @@ var hexSum = regexp.MustCompile(`^[0-9a-fA-F]+$`)
 // patch sets instance_info. A new image takes the old one's checksums and mirrors away.
 func (i image) patch() ([]nodeapi.Patch, error) {
 	info := map[string]any{}
+	if !strings.Contains(i.url, ":") && strings.Contains(i.url, "/") {
+		return nil, fmt.Errorf("--image %s: expected the name of an image that the conductor keeps, or a URL; "+
+			"found the path of a file\n  add the file first: ferrite image add NAME %s", i.url, i.url)
+	}
 	if i.url != "" {
 		info["image_source"], info["image_mirrors"] = i.source(), nil
 		info["image_checksum"], info["image_os_hash_algo"], info["image_os_hash_value"] = nil, nil, nil

@@ -2,12 +2,14 @@ package node
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -89,6 +91,15 @@ func (t *tail) Write(b []byte) (int, error) {
 		t.end = bytes.Clone(t.end[over:])
 	}
 	return len(b), nil
+}
+
+// withAddress is the next command for a node, with the address to log in at where the conductor's advice has none.
+func withAddress(ctx context.Context, s *client.Session, st nodeapi.Status) string {
+	text := wait.Next(st)
+	if strings.Contains(text, "rescue@ADDRESS") {
+		text = strings.Replace(text, "ADDRESS", cmp.Or(rescueAddress(ctx, s, st.Node), "ADDRESS"), 1)
+	}
+	return text
 }
 
 // rescueAddress is the address of the node's agent, else the address of its lease.

@@ -35,6 +35,7 @@ something is wrong, the last error and the next command to try are at the end.`,
 				if !s.People() {
 					continue
 				}
+				st.Try = withAddress(cmd.Context(), s, st)
 				if i > 0 {
 					fmt.Fprintln(cmd.OutOrStdout())
 				}
@@ -80,6 +81,6 @@ func statusTable(st nodeapi.Status) *output.Table {
 	}
 	t.Pair("agent heard of", wait.Clock(st.LastHeartbeat))
 	t.Pair("last error", st.LastError)
-	t.Pair("try", wait.Next(st))
+	t.Pair("try", st.Try)
 	return t
 }
