@@ -3,6 +3,7 @@ package archtest
 import (
 	"cmp"
 	"fmt"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -14,16 +15,16 @@ import (
 	"testing"
 )
 
-// wordBudget has a row for each top-level folder, and two for pages: how many comment blocks of its Go files, or how
-// many paragraphs, may contain a vague word.
+// wordBudget has two rows for each top-level folder, and two for pages: how many comment blocks and, as FOLDER:texts,
+// how many texts of its programs, or how many paragraphs, may contain a vague word.
 const wordBudget = "testdata/words.txt"
 
 // vague are the pronouns and verbs that hide the subject of a sentence. CONTRIBUTING.md shows better sentences.
 var vague = regexp.MustCompile(
 	`(?i)\b(what|whatever|who|whose|whom|nobody|somebody|tells?|told|one\s+that|those\s+of|that\s+of)\b`)
 
-// TestWords counts comment blocks and paragraphs with vague words. A block is a comment group of go/ast: adjacent
-// lines, in production files and in tests. The count of a row may fall but not rise; `-update` lowers the budget and
+// TestWords counts comment blocks, texts and paragraphs with vague words. A block is a comment group of go/ast: adjacent
+// lines, in production files and in tests. A text is a string literal of a production file with a space. The count of a row may fall but not rise; `-update` lowers the budget and
 // never raises it.
 func TestWords(t *testing.T) {
 	t.Parallel()
@@ -31,9 +32,18 @@ func TestWords(t *testing.T) {
 	every := func(p string) bool { return strings.HasSuffix(p, ".go") }
 	walk(t, every, func(_ string, f file) {
 		folder, _, _ := strings.Cut(f.path, "/")
-		blocks, lines := vagueBlocks(t, f.path)
-		all[folder] += blocks
-		found[folder] = append(found[folder], lines...)
+		set := token.NewFileSet()
+		parsed, err := parser.ParseFile(set, filepath.Join("../..", f.path), nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[folder] += len(parsed.Comments)
+		found[folder] = append(found[folder], vagueBlocks(set, parsed)...)
+		if row := folder + ":texts"; !strings.HasSuffix(f.path, "_test.go") {
+			texts, lines := vagueTexts(set, parsed)
+			all[row] += texts
+			found[row] = append(found[row], lines...)
+		}
 	})
 	for _, page := range pages(t) {
 		row := "*.md"
@@ -49,7 +59,7 @@ func TestWords(t *testing.T) {
 		n, most := len(found[row]), budget[row]
 		t.Logf("%s: %d of %d texts, %.1f %%", row, n, texts, 100*float64(n)/float64(texts))
 		if n > most {
-			t.Errorf("%s has %d comment blocks or paragraphs with vague words, but its budget in cmd/archtest/%s is %d. Give "+
+			t.Errorf("%s has %d comment blocks, texts or paragraphs with vague words, but its budget in cmd/archtest/%s is %d. Give "+
 				"the new sentences a noun and an active verb (CONTRIBUTING.md, \"How we write\"), or better some old ones. Code "+
 				"that moves between top-level folders takes its number along: change both rows. The first ones:\n%s",
 				row, n, wordBudget, most, strings.Join(found[row][:min(n, 8)], "\n"))
@@ -108,22 +118,35 @@ func vagueParagraphs(t *testing.T, page string) (paragraphs int, lines []string)
 	return paragraphs, lines
 }
 
-// vagueBlocks counts the comment blocks of a file, and returns a line for each block with a vague word.
-func vagueBlocks(t *testing.T, path string) (blocks int, lines []string) {
-	t.Helper()
-	set := token.NewFileSet()
-	parsed, err := parser.ParseFile(set, filepath.Join("../..", path), nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+// vagueBlocks returns a line for each comment block of a file with a vague word.
+func vagueBlocks(set *token.FileSet, parsed *ast.File) (lines []string) {
 	for _, block := range parsed.Comments {
 		text := block.Text()
 		if word := vague.FindString(text); word != "" {
 			first, _, _ := strings.Cut(text, "\n")
-			lines = append(lines, fmt.Sprintf("%s:%d: %q in: %s", path, set.Position(block.Pos()).Line, word, first))
+			lines = append(lines, fmt.Sprintf("%s: %q in: %s", set.Position(block.Pos()), word, first))
 		}
 	}
-	return len(parsed.Comments), lines
+	return lines
+}
+
+// vagueTexts counts the texts of a file, and returns a line for each with a vague word.
+func vagueTexts(set *token.FileSet, parsed *ast.File) (texts int, lines []string) {
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		literal, ok := n.(*ast.BasicLit)
+		if field, isField := n.(*ast.Field); isField {
+			field.Tag = nil
+		}
+		if !ok || literal.Kind != token.STRING || !strings.Contains(literal.Value, " ") {
+			return true
+		}
+		texts++
+		if word := vague.FindString(literal.Value); word != "" {
+			lines = append(lines, fmt.Sprintf("%s: %q in: %.100s", set.Position(literal.Pos()), word, literal.Value))
+		}
+		return true
+	})
+	return texts, lines
 }
 
 func readBudget(t *testing.T) map[string]int {

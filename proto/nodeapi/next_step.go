@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// nextSteps are the commands that lead on from a state, with NODE for the name of the node and ADDRESS for that of its
-// ramdisk. States that lead on by themselves, and states to stay in, have none.
+// nextSteps are the commands that lead on from a state, with NODE for the name of the node and ADDRESS for its
+// ramdisk's address. States that lead on by themselves, and states to stay in, have none.
 var nextSteps = map[string]string{
 	"enroll":          "ferrite node manage NODE",
 	"manageable":      "ferrite node provide NODE; before that, if wanted: ferrite node inspect NODE",

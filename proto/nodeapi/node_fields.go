@@ -18,7 +18,7 @@ type NodeField struct {
 // NodeFields are the fields of a node, in the order of the API.
 func NodeFields() []NodeField { return slices.Clone(nodeFields) }
 
-// FlagName is the name of the field's flag: that of its label, else the field with dashes.
+// FlagName is the name of the field's flag: its label's flag, else the field with dashes.
 func (f NodeField) FlagName() string {
 	for _, l := range nodeLabels {
 		if l.Path == f.Name && l.Flag != "" {

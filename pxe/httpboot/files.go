@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -136,6 +137,7 @@ func (h *handler) bootFile(w http.ResponseWriter, r *http.Request, c pxe.Client,
 		return
 	}
 	defer file.Close()
+	c.Detail = filepath.Base(from)
 	h.reached(r, c, s)
 	h.recordOf(r, c, boot, pxe.Event{Answer: size(info)})
 	serveFile(w, r, file, info)

@@ -86,7 +86,7 @@ func (e *Core) Status(ctx context.Context, ref string) (Status, error) {
 		s.WaitingFor, s.Try = text, "what it waits for; without that it fails after --manual-power-timeout"
 	}
 	if s.WaitingFor == "" && n.Run == nil && !n.Deadline.IsZero() && n.Agent.URL != "" {
-		s.WaitingFor = "an activity for its agent, which is kept running; then the machine is switched off"
+		s.WaitingFor = "the next request, with its ramdisk kept running to save a boot; then the machine is switched off"
 	}
 	if err := e.Recall(ctx, n); err != nil {
 		return s, err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/images/ramdisk/buildcache"
@@ -99,7 +100,7 @@ func (*Apt) Fetch(ctx context.Context, p Package, folder string) (string, error)
 	// Run as root, apt would download as user _apt, which may not write into our folder.
 	args := []string{"download", "-q", "-o", "APT::Sandbox::User=root", p.Name + "=" + p.Version}
 	if _, err := (buildcache.Tool{Name: "apt-get", Package: "apt", Args: args, Dir: dir}).Run(ctx); err != nil {
-		return "", fmt.Errorf("package %s: %w", p.Name, err)
+		return "", fmt.Errorf("package %s: %w", p.Name, fetchError(err))
 	}
 	debs, err := filepath.Glob(filepath.Join(dir, "*.deb"))
 	if err != nil || len(debs) != 1 {
@@ -114,4 +115,23 @@ func (*Apt) Fetch(ctx context.Context, p Package, folder string) (string, error)
 	}
 	to := filepath.Join(folder, p.Name+".deb")
 	return to, errors.Join(os.Rename(debs[0], to), os.Remove(dir))
+}
+
+// unfetched is apt's last word on a file: its URL and the cause. Before it, apt says the same in other forms.
+var unfetched = regexp.MustCompile(`E: Failed to fetch (\S+)\s+([^;]+)`)
+
+// notFetched is a file that apt could not get.
+type notFetched struct{ url, cause string }
+
+func (e notFetched) Error() string {
+	return fmt.Sprintf("apt could not fetch %s\n  cause: %s\n  try: connect this host to the archive of packages, or build "+
+		"on a host that has it; a build whose packages are cached needs no network", e.url, e.cause)
+}
+
+// fetchError is the error of an apt that could not fetch a file, with each fact once; other errors stay.
+func fetchError(err error) error {
+	if m := unfetched.FindStringSubmatch(err.Error()); m != nil {
+		return notFetched{m[1], strings.TrimSpace(m[2])}
+	}
+	return err
 }

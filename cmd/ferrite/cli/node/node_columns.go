@@ -3,11 +3,16 @@ package node
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"net/url"
 	"strings"
+	"sync"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // nodeColumns are the columns of node list. Six fit 80 characters.
@@ -20,7 +25,7 @@ func nodeColumns(ctx context.Context, s *client.Session) []output.Column {
 		return func(n map[string]any) string { return get(addresses[output.Cell(n["uuid"])]) }
 	}
 	return []output.Column{
-		output.Label(),
+		{Field: "name", Text: shortLabel(ctx, s)},
 		{Field: "provision_state", Head: "state", Text: listState},
 		{Field: "power_state", Head: "power", Text: listPower},
 		{Field: "resource_class", Head: "class"},
@@ -33,6 +38,34 @@ func nodeColumns(ctx context.Context, s *client.Session) []output.Column {
 		{Field: "conductor", Wide: true},
 		{Field: "uuid", Wide: true},
 		{Field: "problem", Text: problem},
+	}
+}
+
+// shortLabel is the name of a node, else its UUID. A node of a host in the namespace default has the host's name, which
+// commands take as well, unless another node has that name.
+func shortLabel(ctx context.Context, s *client.Session) func(map[string]any) string {
+	taken := sync.OnceValue(func() map[string]bool {
+		names := map[string]bool{}
+		all, err := s.Client.Pages(ctx, "nodes", url.Values{"fields": {"name,uuid"}}, 0)
+		if err != nil {
+			return nil
+		}
+		for _, raw := range all {
+			var n nodeapi.Node
+			if json.Unmarshal(raw, &n) != nil {
+				return nil
+			}
+			names[n.Name] = true
+		}
+		return names
+	})
+	return func(n map[string]any) string {
+		name := cmp.Or(output.Cell(n["name"]), output.Cell(n["uuid"]))
+		host, ok := strings.CutPrefix(name, hostapi.NodeName(hostapi.DefaultNamespace, ""))
+		if ok && taken() != nil && !taken()[host] {
+			return host
+		}
+		return name
 	}
 }
 

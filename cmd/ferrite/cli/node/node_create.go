@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +25,11 @@ func nodeCreate(s *client.Session) *cobra.Command {
 		Use:   "create --driver DRIVER [--name NAME] [--driver-info KEY=VALUE]... [--port MAC]...",
 		Short: "Enroll a machine",
 		Long: `Enroll a machine: record its name, and how the conductor reaches its BMC. The machine
-itself is not touched. The next command is "ferrite node manage".`,
+itself is not touched. The next command is "ferrite node manage".
+
+With --port, a machine is inspected by the ramdisk that it boots from that port, where its
+driver can do so (--inspect-interface agent): a BMC does not see all disks. Name another
+inspect interface to have that.`,
 		Example: `  ferrite node create --driver redfish --name m1 --port 52:54:00:12:34:56 \
       --driver-info redfish_address=https://10.0.0.9 \
       --driver-info redfish_username=admin --driver-info-file redfish_password=bmc-password`,
@@ -50,6 +55,9 @@ itself is not touched. The next command is "ferrite node manage".`,
 		if err := checkMACs(cmd.Context(), s, macs); err != nil {
 			return err
 		}
+		if _, named := body["inspect_interface"]; len(macs) > 0 && !named && inspectsByAgent(cmd.Context(), s, driver) {
+			body["inspect_interface"] = "agent"
+		}
 		var reply json.RawMessage
 		if err := s.Client.Do(cmd.Context(), "POST", nodeapi.Root+"/nodes", body, &reply); err != nil {
 			return err
@@ -74,6 +82,15 @@ itself is not touched. The next command is "ferrite node manage".`,
 			wait.Next(nodeapi.Status{Node: n.UUID, Name: n.Name, State: n.ProvisionState}))
 	}
 	return cmd
+}
+
+// inspectsByAgent reports whether machines of a driver can be inspected by the agent. fake-hardware boots no agent.
+func inspectsByAgent(ctx context.Context, s *client.Session, driver string) bool {
+	var d struct {
+		Enabled []string `json:"enabled_inspect_interfaces"`
+	}
+	err := s.Client.Do(ctx, "GET", nodeapi.Root+"/drivers/"+url.PathEscape(driver), nil, &d)
+	return err == nil && driver != "fake-hardware" && slices.Contains(d.Enabled, "agent")
 }
 
 // checkMACs refuses MACs that ports have already, before the node is made: else it would be there without them.

@@ -79,6 +79,9 @@ func imageFlags(target string) bodyFlags {
 					return nil, fmt.Errorf("--config-drive: %w", err)
 				}
 			}
+			if img.url == "" {
+				warnNoImage(s, cmd, nodes)
+			}
 			ops, err := img.patch()
 			if err != nil || len(ops) == 0 {
 				return body, err
@@ -88,6 +91,22 @@ func imageFlags(target string) bodyFlags {
 			})
 		}
 	}
+}
+
+// warnNoImage warns of nodes without an image that the conductor deploys all the same, as Ironic does: their deploy
+// interface is fake. A script that was tried with them would be refused with a machine.
+func warnNoImage(s *client.Session, cmd *cobra.Command, nodes []string) {
+	wait.Some(nodes, func(name string) {
+		var n struct {
+			Deploy string         `json:"deploy_interface"`
+			Info   map[string]any `json:"instance_info"`
+		}
+		err := s.Client.Do(cmd.Context(), "GET", client.NodePath(name)+"?fields=deploy_interface,instance_info", nil, &n)
+		if err == nil && n.Deploy == "fake" && n.Info["image_source"] == nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "warning: node %s has no image, and its deploy interface fake writes none; with a "+
+				"machine this needs --image\n", name)
+		}
+	})
 }
 
 // source is the image as instance_info has it: image:NAME for a name.

@@ -28,7 +28,8 @@ func nodeList(s *client.Session) *cobra.Command {
 		Use:   "list",
 		Short: "List machines, with their states and problems",
 		Long: `List machines. The column problem has maintenance, a fault, or the beginning of the last error;
-ferrite node status NODE has all of it. -o wide adds MAC and IP addresses, and more.
+ferrite node status NODE has all of it. -o wide adds MAC and IP addresses, and more. -o json
+has the API's short form of each machine; --long has all fields.
 
 --selector has conditions on fields, with commas between them: FIELD=PATTERN or FIELD!=PATTERN.
 A pattern may contain *. Short names are state, power, class, trait, group, instance and error.`,

@@ -160,7 +160,11 @@ func (c *client) Call(ctx context.Context, r Request) ([]byte, error) {
 		reply, fault, err = c.send(ctx, r)
 	}
 	if err == nil && fault != nil {
-		c.pointToHost(ctx, fault)
+		if other, ok := ofHost(r, fault); ok {
+			if reply, err := c.Call(ctx, other); !NotFound(err) {
+				return reply, err
+			}
+		}
 		asNamed(r, fault)
 		err = fault
 	}

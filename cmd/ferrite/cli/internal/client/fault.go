@@ -140,18 +140,15 @@ func warningText(header string) string {
 // missingNode is how Ironic words that there is no such node, by a name that is no host's.
 var missingNode = regexp.MustCompile(`^Node ([\w.-]+) could not be found`)
 
-// pointToHost adds to a missing node that a host of its name has one: a machine that a host takes over gets another
-// name.
-func (c *client) pointToHost(ctx context.Context, f *nodeapi.Fault) {
-	m := missingNode.FindStringSubmatch(f.Text)
-	if f.Status != http.StatusNotFound || m == nil {
-		return
+// ofHost is a request about the node of a host in the namespace default: lists show people such a node by the name of its
+// host. ok is false if the answer is not that the request's node is missing.
+func ofHost(r Request, f *nodeapi.Fault) (other Request, ok bool) {
+	at, missing := nodeOfPath.FindStringSubmatchIndex(r.Path), missingNode.FindStringSubmatch(f.Text)
+	if f.Status != http.StatusNotFound || at == nil || missing == nil || r.Path[at[2]:at[3]] != missing[1] {
+		return r, false
 	}
-	name := hostapi.NodeName(hostapi.DefaultNamespace, m[1])
-	_, missing, err := c.send(ctx, Request{Method: http.MethodGet, Path: NodePath(name) + "?fields=name"})
-	if err == nil && missing == nil {
-		f.Text += "\n  did you mean " + name + ", the node of host " + m[1] + "?"
-	}
+	r.Path = r.Path[:at[2]] + url.PathEscape(hostapi.NodeName(hostapi.DefaultNamespace, missing[1])) + r.Path[at[3]:]
+	return r, true
 }
 
 var (

@@ -56,6 +56,11 @@ func (c *client) lasting(req *http.Request, r Request) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%s %s: the answer ended early: %w", r.Method, r.Path, err)
 	}
 	fault := c.fault(resp.StatusCode, reply)
+	if other, ok := ofHost(r, fault); ok && r.Method == http.MethodGet {
+		if body, err := c.Open(req.Context(), other); !NotFound(err) {
+			return body, err
+		}
+	}
 	asNamed(r, fault)
 	return nil, fault
 }
@@ -79,7 +84,13 @@ func (c *client) Socket(ctx context.Context, path, protocol string) (*websocket.
 	if err != nil {
 		return nil, err
 	}
-	return nil, c.fault(resp.StatusCode, reply)
+	fault := c.fault(resp.StatusCode, reply)
+	if other, ok := ofHost(Request{Path: path}, fault); ok {
+		if socket, err := c.Socket(ctx, other.Path, protocol); !NotFound(err) {
+			return socket, err
+		}
+	}
+	return nil, fault
 }
 
 // Upload sends size bytes as a body, -1 for as many as there are, and decodes the answer into out. A server that
