@@ -142,7 +142,7 @@ func (a *Agent) settle() {
 	select {
 	case <-a.Settled:
 	case <-time.After(settleTime):
-		a.Log.Warn("drivers are still being loaded; going on with the present devices", "waited", settleTime)
+		a.Log.Warn("drivers are still being loaded; the present devices are used", "waited", settleTime)
 	}
 }
 

@@ -89,7 +89,7 @@ func (g *grub) place(prefix, own string) (full, root string, err error) {
 	device, rest, _ := strings.Cut(prefix[1:], ")")
 	number, ok := strings.CutPrefix(device, ",")
 	if !ok {
-		return "", "", fmt.Errorf("its files are on the device %s, whose disk only the firmware knows", device)
+		return "", "", fmt.Errorf("its files are on the device %s, on a disk that only the firmware knows", device)
 	}
 	n, err := strconv.Atoi(strings.TrimLeft(number, "gptmsdo"))
 	if err != nil {

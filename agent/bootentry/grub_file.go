@@ -33,7 +33,7 @@ func (s System) partitionOf(device string) (*Partition, error) {
 	if device == "" {
 		return nil, errors.New("a file without a device")
 	}
-	return nil, fmt.Errorf("the device %s, whose disk only the firmware knows", device)
+	return nil, fmt.Errorf("the device %s, on a disk that only the firmware knows", device)
 }
 
 // split parts a path into the name of its device and the rest.

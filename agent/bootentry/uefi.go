@@ -106,7 +106,7 @@ func recognise(files fs.FS, name string) (kind loaderKind, version string, err e
 	if strings.Contains("\n"+sbat, "\nshim,") {
 		return kindShim, "", nil
 	}
-	return "", "", errors.New("it is none of the boot loaders whose entries can be read: " +
+	return "", "", errors.New("entries of this boot loader cannot be read; readable ones: " +
 		"expected a unified kernel image, systemd-boot, GRUB, or a shim before one of them")
 }
 

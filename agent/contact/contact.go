@@ -34,7 +34,7 @@ type Options struct {
 	// Clocks is the time by the machine and by the conductor, for errors of expired
 	// certificates; nil or "" for nothing to say.
 	Clocks func() string
-	// Secret proves to which node this agent belongs: the one-time word of its boot,
+	// Secret proves to which node this agent belongs: the one-time token of its boot,
 	// later its token; "" while it has neither. Nil for never any.
 	Secret func() string
 	// BootMode is how the machine was started, uefi or bios; "" to say nothing of it.
@@ -173,7 +173,7 @@ func (c *Conductor) Inspection(
 	return reply, err
 }
 
-// withoutWord moves the boot's one-time word out of a URL into a header: errors
+// withoutWord moves the boot's one-time token out of a URL into a header: errors
 // quote URLs, and logs quote errors.
 func withoutWord(full string) (bare string, header http.Header) {
 	header = http.Header{}

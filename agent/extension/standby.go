@@ -37,7 +37,7 @@ func (h *Host) standby() command.Extension {
 func (h *Host) currentNode(ctx context.Context) agentapi.CommandNode {
 	n, err := h.Refresh(ctx)
 	if err != nil {
-		h.Machine.Log.Warn("node not looked up again; going on with the known data", "err", err)
+		h.Machine.Log.Warn("node not looked up again; the known data is used", "err", err)
 		return h.getNode()
 	}
 	h.SetNode(NodeOf(n))

@@ -68,7 +68,7 @@ func readSome(root fs.FS, name string) ([]byte, error) {
 	return b[:min(len(b), maxState)], nil
 }
 
-// hideTokens blanks the agent token and the boot's one-time word where the kernel line is quoted: the
+// hideTokens blanks the agent token and the boot's one-time token where the kernel line is quoted: the
 // kernel prints it into its own log too.
 func hideTokens(b []byte) []byte {
 	for _, key := range []string{"ipa-agent-token=", agentapi.BootWordParameter + "="} {

@@ -82,7 +82,7 @@ func (m *Machine) awaitProbing(ctx context.Context, step string) error {
 		names := strings.Join(pending, ", ")
 		if time.Now().After(deadline) {
 			return fmt.Errorf("disks may still turn up, and nothing was changed: not ready after %s: %s; look at the "+
-				"machine's log for the disk or controller that does not answer, remove it or mend it, and begin anew",
+				"machine's log for the disk or controller that does not answer, remove or repair it, and begin again",
 				m.Probe.Limit, names)
 		}
 		if names != told {
@@ -96,8 +96,8 @@ func (m *Machine) awaitProbing(ctx context.Context, step string) error {
 	}
 }
 
-// AwaitProbing waits until nothing may bring up disks any more, before an inspection lists them. It goes on with those
-// that are there when that takes too long.
+// AwaitProbing waits until nothing may bring up disks any more, before an inspection lists them. When that takes too
+// long, it continues with the present ones.
 func (m *Machine) AwaitProbing(ctx context.Context) {
 	if err := m.awaitProbing(ctx, "inspect"); err != nil {
 		m.Log.Warn("the inspection may miss disks", "err", err)

@@ -19,8 +19,8 @@ func bootPatterns() []string { return []string{`^HD\(`, `shim.*\.efi`, `grub.*\.
 
 func matchPatternsArg() map[string]any {
 	return map[string]any{matchPatterns: map[string]any{
-		"description": "A list of regular expressions: UEFI boot entries whose device path one of them matches, " +
-			"whatever the case of letters, are deleted. " +
+		"description": "A list of regular expressions: UEFI boot entries with a matching device path " +
+			"are deleted. Case does not matter. " +
 			`Default is ["` + strings.Join(bootPatterns(), `", "`) + `"].`,
 		"required": false,
 	}}

@@ -31,7 +31,7 @@ func (m *Machine) openImage(ctx context.Context, info agentapi.ImageInfo) (*imag
 		return nil, sum, err
 	}
 	src, err := image.OpenMirrors(ctx, m.Client, info.URLs, opts, func(why error) {
-		m.Log.Warn("image goes on from its next mirror", "image", info.ID, "err", why)
+		m.Log.Warn("image continues from its next mirror", "image", info.ID, "err", why)
 	})
 	if err != nil {
 		return nil, sum, err
@@ -44,7 +44,7 @@ func (m *Machine) openImage(ctx context.Context, info agentapi.ImageInfo) (*imag
 
 // reportRetry shows operators why a download does not begin or go on.
 func (m *Machine) reportRetry(try, tries int, err error) {
-	m.Log.Warn("image is asked for again", "try", try, "of", tries, "err", err)
+	m.Log.Warn("image is requested again", "try", try, "of", tries, "err", err)
 	const most = 200
 	text := []rune(err.Error())
 	var dns *net.DNSError

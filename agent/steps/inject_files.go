@@ -29,7 +29,7 @@ const (
 func injectFilesArgs() map[string]any {
 	return map[string]any{
 		"files": map[string]any{"required": false,
-			"description": "List of files, added to those of properties and instance_info (inject_files): objects with " +
+			"description": "List of files, in addition to properties and instance_info (inject_files): objects with " +
 				"path, content (base64, or a URL with {node[...]} and {ports[...]} filled in) or deleted, " +
 				"and if wanted partition, mode, dirmode, owner, group."},
 		"verify_ca": map[string]any{"required": false,

@@ -16,7 +16,7 @@ import (
 func (m *Machine) siteSteps() ([]sitestep.Step, error) {
 	all, err := sitestep.Read(m.Root)
 	if err != nil {
-		return nil, fmt.Errorf("%w; mend it and build the ramdisk anew", err)
+		return nil, fmt.Errorf("%w; repair it and build the ramdisk again", err)
 	}
 	return all, nil
 }

@@ -62,7 +62,7 @@ func (m *Machine) PrepareImage(
 	if err != nil {
 		return "", noDevice(err)
 	}
-	m.Log.Info("image goes onto disk", "image", info.ID, "disk", root.Name, "model", root.Model, "serial", root.Serial,
+	m.Log.Info("image is written to disk", "image", info.ID, "disk", root.Name, "model", root.Model, "serial", root.Serial,
 		"size", root.Size)
 	w, err := m.writeTo(ctx, root.Name, what, writing{src: src, sum: sum, format: info.DiskFormat})
 	if err != nil {

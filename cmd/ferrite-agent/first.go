@@ -86,7 +86,7 @@ func stayIf(paramErr error, board *screen.Board, log *slog.Logger) {
 		return
 	}
 	board.Failed(paramErr)
-	log.Error("the agent cannot start with this kernel line; look at it from a console's shell", "err", paramErr)
+	log.Error("the agent cannot start with this kernel line; see it in a console's shell", "err", paramErr)
 	select {}
 }
 

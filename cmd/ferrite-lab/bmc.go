@@ -22,7 +22,7 @@ func recordedBMC() *cobra.Command {
 	var conf recorded.Config
 	c := &cobra.Command{
 		Use:   "bmc --tree DIR|FILE.tar.xz",
-		Short: "Serve a recorded BMC, as one that can be used",
+		Short: "Serve a recorded BMC, which can be used like a real one",
 		Long: `Serve a tree of recorded Redfish documents (PATH/index.json for each resource, as DMTF's
 Redfish-Mockup-Creator writes it) as a BMC: with sessions, and with a copy in memory that
 writes, resets and boot overrides change. Nothing is written to the tree.
@@ -81,7 +81,7 @@ standard as a vendor's BMCs do, as far as a recording can.`,
 	f.StringVar(&fault, "fault", "",
 		"`fault` that requests meet, as slow:8s, busy:2s*3 (three times), truncated*1; one of "+redfish.FaultNames())
 	f.StringVar(&listen, "listen", "127.0.0.1:0", "`address` to serve at, by HTTP")
-	f.StringVar(&conf.Username, "username", "admin", "user who is let in; empty for anybody")
+	f.StringVar(&conf.Username, "username", "admin", "user who may log in; empty for all")
 	f.StringVar(&conf.Password, "password", "recorded", "password of the user; it protects nothing")
 	f.DurationVar(&conf.PowerDelay, "power-delay", 2*time.Second, "time between a reset and the power that follows it")
 	return c
@@ -126,6 +126,6 @@ fails.`,
 		},
 	}
 	c.Flags().BoolVar(&all, "personalities", false,
-		"check each tree once with each personality, as far as a recording can have it")
+		"check each tree once with each personality that a recording can have")
 	return c
 }

@@ -36,7 +36,7 @@ func run(ctx context.Context) error {
 	flag.StringVar(&p.programs, "programs", "bin/packages/programs", "folder with ARCH/ferrite of each architecture")
 	flag.StringVar(&p.agent, "agent", "bin/bundle/ferrite-agent", "the agent inside them, to list what it consists of")
 	flag.StringVar(&p.webLock, "web-lock", "conductor/api/ui/web/package-lock.json",
-		"the web interface's lock file, to list what it consists of")
+		"the web interface's lock file, to list its parts")
 	flag.StringVar(&p.nfpm, "nfpm", "nfpm", "path of nfpm")
 	flag.StringVar(&p.out, "out", "bin/packages", "folder of the packages")
 	flag.StringVar(&formats, "format", strings.Join(kinds, ","), "formats to pack")

@@ -9,7 +9,7 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 )
 
-// callerOf is the evidence of a ramdisk's identity in a request. Our agent sends its boot's one-time word in a header.
+// callerOf is the evidence of a ramdisk's identity in a request. Our agent sends its boot's one-time token in a header.
 // ironic-python-agent knows only the URL for its inspection data, which contains the word.
 func callerOf(r *http.Request) node.Caller {
 	c := node.Caller{From: clientaddr.Of(r), Word: r.Header.Get(agentapi.BootWordHeader),

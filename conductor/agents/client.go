@@ -193,7 +193,7 @@ func (c *Client) call(ctx context.Context, n node.Node, name, method string, que
 		return fmt.Errorf("%s %s: expected 200, found %d", method, target, resp.StatusCode)
 	}
 	if err := nodeapi.DecodePeer(b, maxValues, answer); err != nil {
-		return fmt.Errorf("%s %s: the answer is not what was expected: %w", method, target, quoted{err, n.Agent.Token})
+		return fmt.Errorf("%s %s: the answer is not as expected: %w", method, target, quoted{err, n.Agent.Token})
 	}
 	return nil
 }

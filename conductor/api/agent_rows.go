@@ -34,7 +34,7 @@ func agentRows(mounts map[string]rest.Handler) []rest.Route {
 		{Method: http.MethodPost, Path: ofAgent + agentapi.LogSuffix, Doc: "an agent sends its log, as it is or in gzip",
 			Wire: rest.Accepts(http.StatusAccepted, rest.FormOf(agentapi.LogLines{}))},
 		{Method: http.MethodPost, Path: ofAgent + agentapi.BMCUserSuffix,
-			Doc:  "an agent hands in the BMC user that it was asked for, or why there is none",
+			Doc:  "an agent reports the BMC user that it was asked to make, or why there is none",
 			Wire: rest.Accepts(http.StatusAccepted, rest.FormOf(agentapi.BMCUser{}))},
 	} {
 		for prefix := range mounts {

@@ -131,11 +131,11 @@ func (h *auditResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/audit",
 			Doc: "requests and their users, one entry a line, oldest first: at most 1,000, and 8 MiB, after the id that after " +
-				"names; the last page is empty; node=UUID chooses those of a node", Handle: h.list,
+				"names; the last page is empty; node=UUID chooses the entries of a node", Handle: h.list,
 			Wire: rest.Wire{Status: http.StatusOK, Query: rest.ArgumentsNamed([]string{"after", "node"}),
 				Gives: rest.FormOf(nodeapi.AuditLine{}), Media: nodeapi.MediaLines}},
 		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/audit/pruned",
-			Doc:    "the last entry of each conductor that was deleted from the audit: its chain goes on after it",
+			Doc:    "the last entry of each conductor that was deleted from the audit: its chain continues after it",
 			Handle: h.pruned, Wire: rest.Returns(rest.FormOf(nodeapi.AuditPruned{}))},
 		{Method: http.MethodPost, Path: nodeapi.FerriteRoot + "/audit/pruned",
 			Doc: "delete the entries before a time, which is 30 days ago or more; the newest one of each conductor before it " +

@@ -22,7 +22,7 @@ type bootWatchResource struct {
 func (h *bootWatchResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/boot/watch",
-			Doc:    "requests on the boot network, and why one is not answered: one object a line; follow=true goes on",
+			Doc:    "requests on the boot network, and why one is not answered: one object a line; follow=true continues",
 			Handle: h.watch,
 			Wire: rest.Wire{Status: http.StatusOK,
 				Query: rest.ArgumentsNamed([]string{"since", "after", "mac", "node", "follow"}),

@@ -40,8 +40,8 @@ func (h *eventStreamResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/events",
 			Doc: "changes as they are committed, each once, in that order: one object a line, or server-sent events for " +
-				"Accept: text/event-stream; after=CURSOR goes on, after=0 begins with the oldest kept; " +
-				"follow=true goes on for ever",
+				"Accept: text/event-stream; after=CURSOR continues, after=0 begins with the oldest kept; " +
+				"follow=true never ends",
 			Handle: h.stream,
 			Wire: rest.Wire{Status: http.StatusOK,
 				Query: rest.ArgumentsNamed([]string{"after", "node", "type", "follow", "wait"}),

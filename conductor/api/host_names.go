@@ -33,7 +33,7 @@ func OnlyHosts(names []string, next http.Handler, log *slog.Logger) http.Handler
 		lines.Info("request for a Host that is not allowed refused", "host", name, "from", clientaddr.Of(r).String())
 		w.Header().Set("Connection", "close")
 		_ = nodeapi.NewFault(http.StatusMisdirectedRequest, "With --auth none this conductor answers to IP addresses, to "+
-			"localhost and to the names that it was told, not to %.100q. If that is its name, start it with --allowed-host, "+
+			"localhost and to the names in its settings, not to %.100q. If that is its name, start it with --allowed-host, "+
 			"--advertise-url or --public-url; or have operators log in.", name).Write(w) // a client that has gone
 	})
 }

@@ -28,7 +28,7 @@ type logResource struct {
 func (h *logResource) routes() []rest.Route {
 	return []rest.Route{
 		{Method: http.MethodGet, Path: nodeapi.FerriteRoot + "/nodes/:node/logs",
-			Doc: "the log of a machine's kernel and agent, as text; follow=true goes on", Handle: h.readLog,
+			Doc: "the log of a machine's kernel and agent, as text; follow=true continues", Handle: h.readLog,
 			Wire: rest.Wire{Status: http.StatusOK, Query: rest.ArgumentsNamed([]string{"boot", "tail", "follow"}),
 				Gives: rest.Schema{"type": "string"}, Media: "text/plain"}},
 	}

@@ -97,7 +97,7 @@ func Unserved(err error) bool {
 func (c *Cluster) CalledBy(w http.ResponseWriter, r *http.Request, group string) (body []byte, err error) {
 	epoch, of, ok := strings.Cut(r.Header.Get(leaderHeader), " ")
 	if !ok || of != group+"." {
-		return nil, fmt.Errorf("the call is not that of the leader of the conductor group %q", group)
+		return nil, fmt.Errorf("the call is not from the leader of the conductor group %q", group)
 	}
 	if body, err = readCall(w, r); err != nil {
 		return nil, fmt.Errorf("the body of the call: %w", err)
@@ -126,7 +126,7 @@ func readCall(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 }
 
 // errNotLed ends a call: its answer may never come.
-var errNotLed = errors.New("nobody leads the group any longer")
+var errNotLed = errors.New("no conductor leads the group any longer")
 
 // while is a context that ends, too, when a member leads the group in another epoch. If notLed is not nil, the context
 // also ends with it when the group has no leader.

@@ -102,7 +102,7 @@ func (c *Cluster) Run(ctx context.Context) (err error) {
 // in a few seconds all the same.
 func (c *Cluster) Alive() error {
 	if idle := time.Since(c.began) - time.Duration(c.turned.Load()); idle > stuckTime {
-		return fmt.Errorf("this conductor has not looked at its cluster for %s, expected at most %s",
+		return fmt.Errorf("this conductor has not read its cluster for %s, expected at most %s",
 			idle.Round(time.Second), stuckTime)
 	}
 	return nil

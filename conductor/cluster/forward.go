@@ -170,7 +170,7 @@ func (u *unlessRefused) WriteHeader(status int) {
 	}
 }
 
-// Write goes on with the answer.
+// Write continues with the answer.
 func (u *unlessRefused) Write(p []byte) (int, error) {
 	if u.refused {
 		return len(p), nil
@@ -186,7 +186,7 @@ func (f *Front) unrouted(w http.ResponseWriter, r *http.Request, err error) {
 	var body *bodyError
 	if !errors.As(err, &body) {
 		f.Failed("a request cannot be given to the leader of its group", "path", r.URL.Path, "err", err)
-		unavailable(w, "the database cannot be asked whose request it is")
+		unavailable(w, "the database cannot be asked for the node of the request")
 		return
 	}
 	f.log.Debug("request cut off", "path", r.URL.Path, "err", err)

@@ -181,8 +181,8 @@ func TestTraceOfFailure(t *testing.T) {
 	}
 }
 
-// TestTraceGoesOn ends the conductor in the middle of a deploy, by a kill and by a stop: the next one goes on with the
-// trace, and the root comes once.
+// TestTraceGoesOn ends the conductor in the middle of a deploy, by a kill and by a stop: the next one continues
+// the trace, and the root comes once.
 func TestTraceGoesOn(t *testing.T) {
 	for _, at := range []time.Duration{time.Second, 4 * time.Second, 12 * time.Second, 21 * time.Second} {
 		for _, kill := range []bool{false, true} {

@@ -70,8 +70,8 @@ type ChangedError struct {
 }
 
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("the image at %s is another one than was asked for, or damaged: its %s is not %s; nobody was given"+
-		" it; restore the image, or correct the checksum", e.At, e.Sum.Want.Algorithm, e.Sum.Want.Sum)
+	return fmt.Sprintf("the image at %s is another one than was asked for, or damaged: its %s is not %s; no machine "+
+		"was given it; restore the image, or correct the checksum", e.At, e.Sum.Want.Algorithm, e.Sum.Want.Sum)
 }
 
 // Unwrap is the error about the sums.

@@ -80,7 +80,7 @@ func (s *Store) begin(ctx context.Context, f *fetch, src Source, sum hash.Hash) 
 		options.Retries = 1
 	}
 	open, err := disk.OpenMirrors(ctx, src.Client, src.URLs, options,
-		func(why error) { s.Log.Warn("image goes on from its next mirror", "err", why) })
+		func(why error) { s.Log.Warn("image continues from its next mirror", "err", why) })
 	if err != nil {
 		return p, err
 	}
@@ -115,7 +115,7 @@ func (s *Store) begin(ctx context.Context, f *fetch, src Source, sum hash.Hash) 
 	if goesOn {
 		p.from, err = io.Copy(sum, p.file)
 		p.body = open.BodyFrom(ctx, p.from)
-		s.Log.Info("image goes on where its transfer had ended", "url", src.name(), "bytes", p.from)
+		s.Log.Info("image continues where its transfer had ended", "url", src.name(), "bytes", p.from)
 	} else {
 		p.body, err = open.Body(ctx)
 	}

@@ -10,7 +10,7 @@ import (
 // Caller is the identity that a ramdisk presents before it has a token.
 type Caller struct {
 	From netip.Addr
-	// Word is the one-time word of its boot, or the token that it holds already;
+	// Word is the one-time token of its boot, or the token that it holds already;
 	// "" for none.
 	Word string
 	Old  bool // an agent of ours from before boots had words
@@ -18,13 +18,13 @@ type Caller struct {
 	BootMode string
 }
 
-// WordHash is the stored form of a boot's one-time word: its SHA-256 in hex.
+// WordHash is the stored form of a boot's one-time token: its SHA-256 in hex.
 func WordHash(word string) string {
 	sum := sha256.Sum256([]byte(word))
 	return hex.EncodeToString(sum[:])
 }
 
-// IsWord reports whether word is the one-time word of this boot.
+// IsWord reports whether word is the one-time token of this boot.
 func (a Agent) IsWord(word string) bool {
 	return a.WordHash != "" && subtle.ConstantTimeCompare([]byte(a.WordHash), []byte(WordHash(word))) == 1
 }

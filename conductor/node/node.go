@@ -105,7 +105,7 @@ type Agent struct {
 	Token       string    `json:"token,omitempty"`        // secret; never shown
 	TokenSent   bool      `json:"token_sent,omitempty"`   // given out once this boot
 	Caller      string    `json:"caller,omitempty"`       // the address it was given to
-	WordSalt    string    `json:"word_salt,omitempty"`    // the one-time word of this boot is made from it
+	WordSalt    string    `json:"word_salt,omitempty"`    // the one-time token of this boot is made from it
 	WordHash    string    `json:"word_hash,omitempty"`    // SHA-256 of that word; "" when no boot script was answered
 	Unproven    bool      `json:"unproven,omitempty"`     // booted by a conductor that gave no words yet
 	LastCommand string    `json:"last_command,omitempty"` // id of the newest command with a recorded answer

@@ -30,7 +30,7 @@ var Table = []Transition{
 
 	{Manageable, Provide, Cleaning, ByRequest, "wipe what the last owner left, then offer the machine"},
 	{Manageable, Clean, Cleaning, ByRequest, "the steps an operator listed; ends in manageable again"},
-	{Manageable, Inspect, Inspecting, ByRequest, "learn what the machine is made of"},
+	{Manageable, Inspect, Inspecting, ByRequest, "read the machine's hardware"},
 	{Manageable, Adopt, Adopting, ByRequest, "it already runs a workload: take it over untouched"},
 
 	{Inspecting, Done, Manageable, Internal, "the inventory is stored"},
@@ -42,7 +42,7 @@ var Table = []Transition{
 	{InspectWait, Abort, InspectFailed, ByRequest, "an operator will not wait any longer"},
 	{InspectWait, Resume, Inspecting, Internal, "the ramdisk has sent its data"},
 
-	{InspectFailed, Manage, Manageable, ByRequest, "an operator accepts what is known"},
+	{InspectFailed, Manage, Manageable, ByRequest, "an operator accepts the known data"},
 	{InspectFailed, Inspect, Inspecting, ByRequest, "try again"},
 
 	{Adopting, Done, Active, Internal, "the workload is ours to look after"},
@@ -54,28 +54,28 @@ var Table = []Transition{
 	{Cleaning, Done, Available, Internal, "nothing is left of the last owner"},
 	{Cleaning, Fail, CleanFailed, Internal, "a step failed: the disks may hold data, so it is not offered"},
 	{Cleaning, Wait, CleanWait, Internal, "the ramdisk is booting or running a step"},
-	{Cleaning, Hold, CleanHold, Internal, "a step asked for a pause"},
+	{Cleaning, Hold, CleanHold, Internal, "a step requested a pause"},
 	{Cleaning, Manage, Manageable, Internal, "the end of cleaning by hand"},
 
 	{CleanWait, Fail, CleanFailed, Internal, "no call in time, or the step failed on the machine"},
 	{CleanWait, Abort, CleanFailed, ByRequest, "an operator stops it, where the step allows"},
-	{CleanWait, Hold, CleanHold, Internal, "a step asked for a pause"},
+	{CleanWait, Hold, CleanHold, Internal, "a step requested a pause"},
 	{CleanWait, Resume, Cleaning, Internal, "the agent has called, or a step ended"},
 
 	{CleanHold, Abort, CleanFailed, ByRequest, "an operator gives up"},
 	{CleanHold, Unhold, CleanWait, ByRequest, "an operator lets it go on at the next heartbeat"},
 
-	{CleanFailed, Manage, Manageable, ByRequest, "an operator has looked at it"},
+	{CleanFailed, Manage, Manageable, ByRequest, "an operator has checked it"},
 
 	{Available, Deploy, Deploying, ByRequest, "put an operating system on it"},
 	{Available, Manage, Manageable, ByRequest, "take it out of the pool"},
 
 	{Deploying, Fail, DeployFailed, Internal, "a step failed on our side"},
 	{Deploying, Wait, DeployWait, Internal, "the ramdisk is booting or running a step"},
-	{Deploying, Hold, DeployHold, Internal, "a step asked for a pause"},
+	{Deploying, Hold, DeployHold, Internal, "a step requested a pause"},
 	{Deploying, Done, Active, Internal, "it boots its own operating system"},
 
-	{DeployWait, Hold, DeployHold, Internal, "a step asked for a pause"},
+	{DeployWait, Hold, DeployHold, Internal, "a step requested a pause"},
 	{DeployWait, Resume, Deploying, Internal, "the agent has called, or a step ended"},
 	{DeployWait, Fail, DeployFailed, Internal, "no call in time, or the step failed on the machine"},
 	{DeployWait, Abort, DeployFailed, ByRequest, "an operator stops it, where the step allows"},
@@ -96,9 +96,9 @@ var Table = []Transition{
 	{Servicing, Done, Active, Internal, "back to its own operating system"},
 	{Servicing, Fail, ServiceFailed, Internal, "a step failed on our side"},
 	{Servicing, Wait, ServiceWait, Internal, "the ramdisk is booting or running a step"},
-	{Servicing, Hold, ServiceHold, Internal, "a step asked for a pause"},
+	{Servicing, Hold, ServiceHold, Internal, "a step requested a pause"},
 
-	{ServiceWait, Hold, ServiceHold, Internal, "a step asked for a pause"},
+	{ServiceWait, Hold, ServiceHold, Internal, "a step requested a pause"},
 	{ServiceWait, Resume, Servicing, Internal, "the agent has called, or a step ended"},
 	{ServiceWait, Fail, ServiceFailed, Internal, "no call in time, or the step failed on the machine"},
 	{ServiceWait, Abort, ServiceFailed, ByRequest, "an operator stops it, where the step allows"},
@@ -112,7 +112,7 @@ var Table = []Transition{
 	{ServiceFailed, Service, Servicing, ByRequest, "try again"},
 	{ServiceFailed, RescueIt, Rescuing, ByRequest, "repair it by hand"},
 	{ServiceFailed, Wait, ServiceWait, Internal, "an asynchronous step is still running"},
-	{ServiceFailed, Hold, ServiceHold, Internal, "a step asked for a pause"},
+	{ServiceFailed, Hold, ServiceHold, Internal, "a step requested a pause"},
 	{ServiceFailed, Delete, Deleting, ByRequest, "give up on the instance"},
 	{ServiceFailed, Abort, Active, ByRequest, "back to the workload as it is"},
 

@@ -35,7 +35,7 @@ func portsKnown(d *decision, s node.System) error {
 	return nil
 }
 
-// checkBootPort refuses a run that would wait for ever: the one-time word of its boot script proves a ramdisk's node,
+// checkBootPort refuses a run that would wait for ever: the one-time token of its boot script proves a ramdisk's node,
 // and scripts are for ports' MAC addresses.
 func (d *decision) checkBootPort() error {
 	if !d.f.Words || len(d.f.Ports) > 0 || !WantsRamdisk(d.n) ||

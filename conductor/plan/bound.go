@@ -70,7 +70,7 @@ func (d *decision) overdue() error {
 	if d.f.Progressed.After(r.StepSince) { // else it is of a step before
 		last = d.f.Progress
 	}
-	try := "look at the machine's log and console, then begin anew"
+	try := "see the machine's log and console, then begin again"
 	if cur := r.Current(); cur != nil && cur.Driver {
 		last = cmp.Or(r.Waiting, "the BMC said nothing of it")
 		try = "look into the BMC's log and tasks, reset the BMC if it hangs, then begin anew"

@@ -34,7 +34,7 @@ func driverAnswered(d *decision, report node.StepReport) error {
 		d.stepDone()
 	case report.Reboot:
 		if r.Rebooted++; r.Rebooted > maxReboots {
-			return fmt.Errorf("the step asks for one reboot after the other: %d were made", maxReboots)
+			return fmt.Errorf("the step requests one reboot after the other: %d were made", maxReboots)
 		}
 		r.Task = report.Task
 		d.insert(r.Index, d.rebootForDriver()...)

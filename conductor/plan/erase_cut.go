@@ -10,7 +10,7 @@ import (
 )
 
 // cutOff is the text for each disk of an erase with an unknown end.
-const cutOff = "not finished: the machine has not reported what became of this disk"
+const cutOff = "not finished: the machine has not reported the state of this disk"
 
 // Erases reports whether a node is amid an erase that it has not reported yet.
 func Erases(n node.Node) bool { return needsReport(n.Run) }

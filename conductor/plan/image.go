@@ -189,7 +189,7 @@ func imageMirrors(n node.Node, src imageSource) ([]any, error) {
 	}
 	if len(list) > 0 && !src.direct {
 		return nil, node.Refuse(node.Invalid,
-			"node %s cannot be deployed: instance_info/image_mirrors are of an image whose image_source is an "+
+			"node %s cannot be deployed: instance_info/image_mirrors needs an image_source that is an "+
 				"http(s) URL itself", n.UUID)
 	}
 	for i, m := range list {

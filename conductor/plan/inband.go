@@ -128,7 +128,7 @@ func (d *decision) stepsChanged() error {
 	r := d.n.Run
 	at := slices.IndexFunc(r.Steps, func(s node.Step) bool { return s.String() == getSteps })
 	if r.Activity != "clean" || r.Listed != nil || at < 0 {
-		return fmt.Errorf("the agent is not the one that listed its steps: its version has changed")
+		return fmt.Errorf("another version of the agent listed the steps")
 	}
 	if r.Relisted++; r.Relisted > maxRelisted {
 		return fmt.Errorf("the agent's version has changed %d times while it ran its steps", r.Relisted)

@@ -123,8 +123,8 @@ func sameImage(n node.Node, r Request) error {
 	if r.Image == nil || r.Image.Source == asked {
 		return nil
 	}
-	return node.Refuse(node.Conflict, "node %s is not deployed: its image was %q when the deploy was asked for, and "+
-		"is %q now: look at instance_info, and ask again", n.UUID, r.Image.Source, asked)
+	return node.Refuse(node.Conflict, "node %s is not deployed: its image was %q when the deploy was requested, and "+
+		"is %q now: check instance_info, and repeat the request", n.UUID, r.Image.Source, asked)
 }
 
 // noteImages keeps for which project's deploy the images of Glance that an instance boots were judged, and when it

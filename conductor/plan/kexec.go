@@ -29,7 +29,7 @@ var againstKexec = []struct {
 	because string
 	holds   func(d *decision) bool
 }{
-	{"the node has a lessee, who could read what the ramdisk left in memory", func(d *decision) bool {
+	{"the node has a lessee, who could read the ramdisk's remains in memory", func(d *decision) bool {
 		return d.n.Lessee != ""
 	}},
 	{"the image was read with a pull secret, which may be left in memory", func(d *decision) bool {
@@ -84,7 +84,7 @@ func kexecStarted(d *decision, k agentapi.Kexec) error {
 	return nil
 }
 
-// kexecFailed goes on with the firmware's way.
+// kexecFailed continues with the firmware's way.
 func kexecFailed(d *decision, o Outcome) bool {
 	d.note("INFO", Clip("the machine is started through its firmware, not by kexec: "+o.Failure))
 	d.next()

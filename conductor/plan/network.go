@@ -251,7 +251,7 @@ func (d *decision) checkPowerOn(p powerChange) error {
 		return nil
 	}
 	return node.Refuse(node.InvalidState,
-		"node %s is %q, and its machine is in the network of a ramdisk: what is on its disk must not start there; end "+
+		"node %s is %q, and its machine is in the network of a ramdisk: the system on its disk must not start there; end "+
 			"the activity first (abort, unrescue, rebuild, manage or delete; in manageable: clean or provide)", d.n.UUID,
 		d.n.ProvisionState)
 }
@@ -277,7 +277,7 @@ func backNotStranded(d *decision, r Request) error {
 func (d *decision) stranded() error {
 	return node.Refuse(node.InvalidState,
 		"node %s has network interface %s, and its machine is still in the network of a ramdisk, since it had neutron: "+
-			"what is its owner's must not start there; set network_interface neutron again, and end the activity (manage; "+
+			"its owner's system must not start there; set network_interface neutron again, and end the activity (manage; "+
 			"in manageable: clean or provide; in active: power on)", d.n.UUID, d.n.Implementation("network"))
 }
 

@@ -147,7 +147,7 @@ func layoutUnchanged(n node.Node, sizes map[string]int64) error {
 	if !ok && sizes["ephemeral_gb"] == 0 {
 		return node.Refuse(node.Invalid,
 			"node %s cannot be deployed: preserve_ephemeral keeps the partition of instance_info/ephemeral_gb, which is none, "+
-				"and whatever the disk has would be lost", n.UUID)
+				"and all data on the disk would be lost", n.UUID)
 	}
 	if !ok {
 		return nil // not deployed by us: the agent looks at the disk itself

@@ -60,7 +60,7 @@ func hold(d *decision, _ node.Step) bool {
 	return true
 }
 
-// unhold lets a held run go on. If it goes on with the old agent and that has not called recently, it waits for the
+// unhold lets a held run go on. If it continues with the old agent and that has not called recently, it waits for the
 // agent first: the agent may have been silent for as long as the hold.
 func (d *decision) unhold() {
 	d.fire(node.Unhold)

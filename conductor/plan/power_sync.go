@@ -174,8 +174,8 @@ func (d *decision) forcePower(e PowerRead) {
 // powerStuck gives up forcing a machine: the record follows it, and a person
 // has to see why.
 func (d *decision) powerStuck(e PowerRead) {
-	reason := fmt.Sprintf("the machine is %q and did not stay %q in %d tries, so the record was corrected; find out who "+
-		"else switches it, or what its BMC makes of the commands",
+	reason := fmt.Sprintf("the machine is %q and did not stay %q in %d tries, so the record was corrected; find "+
+		"out which program or person switches it, or how its BMC handles the commands",
 		e.State, d.n.PowerState, d.f.Settings.PowerSyncRetries)
 	d.setPower(e.State, e.State != node.PowerOn)
 	d.powerFails(reason)

@@ -41,18 +41,18 @@ type Finding struct {
 
 // goesOn lists the actions of a run on a machine once effects are no longer held.
 var goesOn = map[node.State]Finding{
-	node.Cleaning:   {true, "goes on being cleaned: its disks are erased"},
-	node.CleanWait:  {true, "goes on being cleaned: its disks are erased"},
-	node.Deploying:  {true, "goes on being deployed: its root disk is overwritten"},
-	node.DeployWait: {true, "goes on being deployed: its root disk is overwritten"},
-	node.Deleting:   {true, "goes on being undeployed: it is switched off, and its disks are erased"},
-	node.Inspecting: {false, "goes on being inspected: it is restarted"}, node.InspectWait: {false,
-		"goes on being inspected: it is restarted"},
-	node.Rescuing: {false, "goes on being rescued: it is restarted"}, node.RescueWait: {false,
-		"goes on being rescued: it is restarted"},
-	node.Unrescuing:  {false, "goes on leaving rescue: it is restarted"},
-	node.Servicing:   {true, "goes on being serviced: its steps are done again"},
-	node.ServiceWait: {true, "goes on being serviced: its steps are done again"},
+	node.Cleaning:   {true, "continues to be cleaned: its disks are erased"},
+	node.CleanWait:  {true, "continues to be cleaned: its disks are erased"},
+	node.Deploying:  {true, "continues to be deployed: its root disk is overwritten"},
+	node.DeployWait: {true, "continues to be deployed: its root disk is overwritten"},
+	node.Deleting:   {true, "continues to be undeployed: it is switched off, and its disks are erased"},
+	node.Inspecting: {false, "continues to be inspected: it is restarted"}, node.InspectWait: {false,
+		"continues to be inspected: it is restarted"},
+	node.Rescuing: {false, "continues to be rescued: it is restarted"}, node.RescueWait: {false,
+		"continues to be rescued: it is restarted"},
+	node.Unrescuing:  {false, "continues to leave rescue: it is restarted"},
+	node.Servicing:   {true, "continues to be serviced: its steps are done again"},
+	node.ServiceWait: {true, "continues to be serviced: its steps are done again"},
 }
 
 // AfterRestore lists the consequences of the end of a hold for a node: the work that goes on, and a power state that
@@ -63,12 +63,12 @@ func AfterRestore(n node.Node, effect string, now node.PowerState, failure strin
 	case known:
 		all = append(all, f)
 	case n.Run != nil || n.ProvisionState.Class() == node.Working || n.ProvisionState.Class() == node.Waiting:
-		all = append(all, Finding{Text: fmt.Sprintf("goes on with what it was at in state %s", n.ProvisionState)})
+		all = append(all, Finding{Text: fmt.Sprintf("continues its activity in state %s", n.ProvisionState)})
 	case effect != "":
-		all = append(all, Finding{n.TargetPowerState != "", "goes on with " + effect + power(n.TargetPowerState)})
+		all = append(all, Finding{n.TargetPowerState != "", "continues with " + effect + power(n.TargetPowerState)})
 	}
 	if failure != "" {
-		return append(all, Finding{Text: "its BMC does not tell its power: " + Clip(failure)})
+		return append(all, Finding{Text: "its BMC does not report its power: " + Clip(failure)})
 	}
 	if now == "" || n.PowerState == "" || now == n.PowerState {
 		return all
@@ -76,7 +76,7 @@ func AfterRestore(n node.Node, effect string, now node.PowerState, failure strin
 	text := fmt.Sprintf("is %s, and the backup says %s", now, n.PowerState)
 	switch {
 	case now == node.PowerOn && (n.ProvisionState == node.Available || n.ProvisionState == node.Manageable):
-		return append(all, Finding{true, text + ": it may have been deployed since; look at it before anybody deploys or " +
+		return append(all, Finding{true, text + ": it may have been deployed since; check it before a person deploys or " +
 			"cleans it"})
 	case now == node.PowerOff && n.ProvisionState == node.Active:
 		return append(all, Finding{false, text + ": it may have been undeployed since"})

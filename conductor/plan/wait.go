@@ -231,7 +231,7 @@ func (d *decision) goOnPausing() {
 	}
 }
 
-// Restarts reports whether Restarted may change a node. A working node with an effect goes on with that.
+// Restarts reports whether Restarted may change a node. A working node with an effect continues with that.
 func Restarts(n node.Node, pending bool) bool {
 	class := n.ProvisionState.Class()
 	return n.Run != nil && (class == node.Waiting || class == node.Working && !pending)

@@ -163,7 +163,7 @@ func (r *copiedRows) copied(table string) Copied {
 	return Copied{table, r.count, hex.EncodeToString(r.digest.Sum(nil))}
 }
 
-var errOtherValue = errors.New("it does not hold what it is declared for: run ferrite server store check")
+var errOtherValue = errors.New("its rows break its declaration: run ferrite server store check")
 
 // value converts a value to the form that all databases share. plain decodes a text of the source database.
 func (c copiedColumn) value(v any, plain func(string) string) (any, error) {

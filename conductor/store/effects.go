@@ -142,7 +142,7 @@ func (s *Database) Unclaimed(ctx context.Context, now time.Time) ([]node.Effect,
 		return nil
 	}, text, args...)
 	if err != nil {
-		return nil, fmt.Errorf("list the effects that nobody holds: %w", err)
+		return nil, fmt.Errorf("list the unclaimed effects: %w", err)
 	}
 	return all, nil
 }
@@ -191,7 +191,7 @@ func (s *Database) Renew(ctx context.Context, e node.Effect, until time.Time) er
 func (s *Database) Note(ctx context.Context, e node.Effect) error {
 	accepted, err := json.Marshal(e.Accepted)
 	if err != nil {
-		return fmt.Errorf("keep what of %s was accepted: %w", e.Name, err)
+		return fmt.Errorf("keep the accepted actions of %s: %w", e.Name, err)
 	}
 	return s.w.do(freeing(ctx), func(t *tx) error {
 		return t.held(&e, "UPDATE effects SET accepted = ?, error = ?", string(accepted), e.Error)

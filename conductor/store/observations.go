@@ -25,7 +25,7 @@ func (s *Database) PutObservations(ctx context.Context, all []Observation) error
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("keep what was seen of %d machines: %w", len(all), err)
+		return fmt.Errorf("keep the observations of %d machines: %w", len(all), err)
 	}
 	return nil
 }
@@ -35,7 +35,7 @@ func (s *Database) Observation(ctx context.Context, nodeUUID string) (doc string
 	err = s.read.each(ctx, func(rows *sql.Rows) error { return rows.Scan(&doc) },
 		"SELECT doc FROM sights WHERE node_uuid = ?", nodeUUID)
 	if err != nil {
-		return "", fmt.Errorf("read what was seen of node %s: %w", nodeUUID, err)
+		return "", fmt.Errorf("read the observations of node %s: %w", nodeUUID, err)
 	}
 	return doc, nil
 }

@@ -47,7 +47,7 @@ func (s sealing) all(ctx context.Context, fresh, dropLost bool) error {
 			return fmt.Errorf("seal the secrets in the database; the next start continues: %w", err)
 		}
 		if err := s.d.forget(ctx, s.db, s.step); err != nil {
-			return fmt.Errorf("remove what was stored before it was sealed; the next start does it again: %w", err)
+			return fmt.Errorf("remove the data stored before it was sealed; the next start does it again: %w", err)
 		}
 	}
 	return inTransaction(ctx, s.db, func(tx *sql.Tx) error {
@@ -92,7 +92,7 @@ func (s sealing) lostKeys(ctx context.Context, used map[seal.ID]bool, drop bool)
 		if drop && s.ring != nil {
 			err := s.dropSealed(ctx, id)
 			if err == nil {
-				err = s.step(fmt.Sprintf("drop what the lost key %s sealed: %s", id, what))
+				err = s.step(fmt.Sprintf("drop the data that the lost key %s sealed: %s", id, what))
 			}
 			if err != nil {
 				return fmt.Errorf("drop the values that the lost key %s has sealed: %w", id, err)

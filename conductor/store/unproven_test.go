@@ -13,7 +13,7 @@ import (
 )
 
 // TestMigrateBootsUnderWay: only boots that an older conductor began are excused
-// from the one-time word.
+// from the one-time token.
 func TestMigrateBootsUnderWay(t *testing.T) {
 	path := t.TempDir() + "/ferrite.db"
 	db, err := sql.Open("sqlite", path)

@@ -61,7 +61,7 @@ func choose(head []byte, hint string) (Format, error) {
 		return "", err
 	}
 	if !slices.Contains(allowed, f) {
-		return "", fmt.Errorf("%w: disk_format says %s but its first bytes are those of %s", ErrFormat, hint, f)
+		return "", fmt.Errorf("%w: disk_format says %s but its first bytes are %s", ErrFormat, hint, f)
 	}
 	return f, nil
 }

@@ -77,7 +77,7 @@ type HTTPSource struct {
 	validate validator
 	coding   string    // Content-Encoding, which was not asked for
 	noRange  bool      // its answers to Range requests cannot be used
-	unasked  bool      // nothing was asked of the server yet
+	unasked  bool      // nothing was requested of the server yet
 	first    *httpBody // the answer to the first request, when it was the whole image
 }
 
@@ -197,7 +197,7 @@ func (s *HTTPSource) BodyFrom(ctx context.Context, off int64) io.ReadCloser {
 	return s.bodyFrom(ctx, off)
 }
 
-// bodyFrom goes on with a download that has come to off.
+// bodyFrom continues with a download that has come to off.
 func (s *HTTPSource) bodyFrom(ctx context.Context, off int64) io.ReadCloser {
 	return &httpBody{ctx: ctx, src: s, off: off, good: off}
 }

@@ -58,7 +58,7 @@ func reset(image []byte, n int) http.HandlerFunc {
 	}
 }
 
-// TestHTTPResumes: how a server goes on with an image it broke off. It is
+// TestHTTPResumes: how a server continues with an image it broke off. It is
 // written right, or refused for a reason; text is empty where it is written.
 func TestHTTPResumes(t *testing.T) {
 	t.Parallel()

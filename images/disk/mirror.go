@@ -158,7 +158,7 @@ func (m *Mirrors) Body(ctx context.Context) (io.ReadCloser, error) {
 	return &mirrorBody{ctx: ctx, mirrors: m, body: body}, err
 }
 
-// BodyFrom goes on with a download that has come to off, as Body does from the start.
+// BodyFrom continues with a download that has come to off, as Body does from the start.
 func (m *Mirrors) BodyFrom(ctx context.Context, off int64) io.ReadCloser {
 	return &mirrorBody{ctx: ctx, mirrors: m, body: m.src.bodyFrom(ctx, off), off: off}
 }

@@ -73,7 +73,8 @@ func parseAuthorities(text []byte) (all []*x509.Certificate, err error) {
 			return nil, fmt.Errorf("certificate %d: %w", len(all)+1, err)
 		}
 		if c.BasicConstraintsValid && !c.IsCA {
-			return nil, fmt.Errorf("%s is a server's certificate: give that of the authority that signed it", c.Subject)
+			return nil, fmt.Errorf("%s is a server's certificate: give the certificate of the authority that signed it",
+				c.Subject)
 		}
 		all = append(all, c)
 	}

@@ -34,7 +34,7 @@ const (
 	RequestIDHeader = "X-OpenStack-Request-ID"
 )
 
-// The one-time word of a boot is on the kernel's command line, as ipa-agent-token. Ferrite's agent proves itself with
+// The one-time token of a boot is on the kernel's command line, as ipa-agent-token. Ferrite's agent proves itself with
 // it, or with its token, in a header of its lookup and its inspection data. ironic-python-agent uses the word as its
 // token, and knows the URL for inspection data, which has the word in its query.
 const (

@@ -61,7 +61,7 @@ func (p Proxies) Request(r *http.Request) (*http.Request, error) {
 		named = x
 	case len(old) > 0 && named.addr != x.addr:
 		return r, fmt.Errorf("the headers Forwarded (%v) and X-Forwarded-For (%v) name different clients: have the proxy "+
-			"remove the one that it does not write", named.addr, x.addr)
+			"remove the other one", named.addr, x.addr)
 	}
 	if protos := r.Header["X-Forwarded-Proto"]; named.proto == "" && len(protos) > 0 {
 		named.proto = lastOf(protos)

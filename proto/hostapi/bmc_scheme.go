@@ -60,7 +60,7 @@ func bmcScheme(address string) (BMCScheme, error) {
 	switch {
 	case !known || transport != "" && !slices.Contains(s.Transports, transport):
 		return BMCScheme{},
-			fmt.Errorf("no driver is known for %s://, only for %s; those of Redfish also with +http or +https", u.Scheme,
+			fmt.Errorf("no driver is known for %s://, only for %s; schemes of Redfish also with +http or +https", u.Scheme,
 				schemeNames())
 	case u.Host == "":
 		return s, fmt.Errorf("expected a host behind %s://", u.Scheme)

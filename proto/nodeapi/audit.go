@@ -10,7 +10,7 @@ import (
 
 // AuditLine is one line of GET /ferrite/v1/audit: a recorded entry, and its place in its chain.
 type AuditLine struct {
-	ID     int64           `json:"id"`     // a reader goes on with after=ID
+	ID     int64           `json:"id"`     // a reader continues with after=ID
 	Chain  string          `json:"chain"`  // of one process of one conductor
 	Number int64           `json:"number"` // from 1 on
 	Hash   string          `json:"hash"`   // of the one before, and this one: see AuditHash
@@ -148,7 +148,7 @@ func (c *AuditCheck) Add(l AuditLine) error {
 		return fmt.Errorf("chain %s: entry %d cannot be read: %w", l.Chain, l.Number, err)
 	}
 	if p := e.Previous; p != nil && c.ends[p.Chain] != *p {
-		return fmt.Errorf("chain %s goes on after entry %d of chain %s, which ends with entry %d: entries are missing",
+		return fmt.Errorf("chain %s continues after entry %d of chain %s, which ends with entry %d: entries are missing",
 			l.Chain,
 			p.Number, p.Chain, c.ends[p.Chain].Number)
 	}

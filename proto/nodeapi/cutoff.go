@@ -19,6 +19,6 @@ func CutOff(w http.ResponseWriter) *Fault {
 	w.Header().Set("Connection", "close")
 	w.Header().Set("Retry-After", "1")
 	return NewFault(http.StatusServiceUnavailable,
-		"The conductor is stopping and has cut this request off. It may not have been carried out: look at the resource "+
+		"The conductor is stopping and has cut this request off. It may not have been carried out: check the resource "+
 			"and repeat the request.")
 }

@@ -63,7 +63,7 @@ func New(c Config) http.Handler {
 }
 
 // machine resolves the {mac} of a path to the client and its boot, and answers 404 with the reason when it is not to
-// boot. A boot script holds the boot's one-time word: only the address that DHCP leased to the machine gets it.
+// boot. A boot script holds the boot's one-time token: only the address that DHCP leased to the machine gets it.
 func (h *handler) machine(serve func(http.ResponseWriter, *http.Request, pxe.Client, pxe.Boot),
 	asks pxe.Client) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -67,7 +67,7 @@ func newRack(t *testing.T, relay string, uplink, inside netip.Prefix, mac net.Ha
 // do calls f with the host's network: sockets that f opens stay there.
 func (n neighbour) do(t *testing.T, f func() error) {
 	t.Helper()
-	runtime.LockOSThread() // it goes on with the same network: when it ended, the daemons that it started would end
+	runtime.LockOSThread() // it continues with the same network: when it ended, the daemons that it started would end
 	defer runtime.UnlockOSThread()
 	own := networkOf(t, "thread-self")
 	enter(t, networkOf(t, n.pid))

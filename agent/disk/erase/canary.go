@@ -147,7 +147,7 @@ func (w *watch) verify(ctx context.Context, zeroes bool) (agentapi.EraseVerifica
 		return v, err
 	}
 	if v.Survivors > 0 {
-		return v, fmt.Errorf("%w: it says that it is done, but %d of %d blocks looked at are as before (the first "+
+		return v, fmt.Errorf("%w: it says that it is done, but %d of %d blocks that were read are as before (the first "+
 			"at byte %d)",
 			ErrSurvived, v.Survivors, v.Canaries+v.Samples, first)
 	}

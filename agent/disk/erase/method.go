@@ -80,7 +80,7 @@ func (j job) inChunks(ctx context.Context, size int64, do func(off, n int64) err
 
 // goesOn says that an abort came while the drive was at work by itself.
 func goesOn(ctx context.Context, what string) error {
-	return fmt.Errorf("aborted, but %s cannot be: the drive goes on by itself, through a power cycle too: %w",
+	return fmt.Errorf("aborted, but %s cannot be: the drive continues by itself, through a power cycle too: %w",
 		what, ctx.Err())
 }
 

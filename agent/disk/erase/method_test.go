@@ -258,7 +258,7 @@ func TestNextMethod(t *testing.T) {
 // TestAbort: methods that can stop do, and the others say that they cannot.
 func TestAbort(t *testing.T) {
 	for method, want := range map[string]string{"overwrite": "aborted at byte", "zero_out": "aborted at byte",
-		"nvme_sanitize_crypto": "goes on by itself", "scsi_sanitize_block": "goes on by itself"} {
+		"nvme_sanitize_crypto": "continues by itself", "scsi_sanitize_block": "continues by itself"} {
 		t.Run(method, func(t *testing.T) {
 			f, facts := probed(t, method)
 			f.polls = 1 << 20

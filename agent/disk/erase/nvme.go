@@ -61,7 +61,7 @@ const (
 	sanAUSE        = 1 << 3 // allow unrestricted sanitize exit: a failure does not lock the drive for good
 )
 
-// sanitizeCommand begins a sanitize operation; the drive goes on by itself.
+// sanitizeCommand begins a sanitize operation; the drive continues by itself.
 func sanitizeCommand(action uint32) nvmeCommand {
 	c := nvmeCommand{opcode: nvmeSanitize}
 	if c.cdw[0] = action; action != sanExitFailure {

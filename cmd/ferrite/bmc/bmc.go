@@ -7,7 +7,7 @@ import "github.com/spf13/cobra"
 
 // Command is `ferrite bmc`.
 func Command() *cobra.Command {
-	c := &cobra.Command{Use: "bmc", Short: "Look at BMCs, without a conductor", SilenceUsage: true,
+	c := &cobra.Command{Use: "bmc", Short: "Check BMCs, without a conductor", SilenceUsage: true,
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	c.AddCommand(doctorCommand())
 	return c

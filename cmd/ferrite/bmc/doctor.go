@@ -68,7 +68,7 @@ The exit status is 1 if a machine behind this BMC could not be deployed.`,
 // The outcomes for scripts. The table explains them to people.
 var (
 	errUnusable    = errors.New("a machine behind this BMC cannot be deployed: see the operations that it must have")
-	errNotLookedAt = errors.New("the BMC could not be looked at: see login")
+	errNotLookedAt = errors.New("the BMC could not be checked: see login")
 )
 
 func examine(cmd *cobra.Command, address string, s settings) error {

@@ -42,7 +42,7 @@ func show(w io.Writer, r doctor.Report) error {
 	}
 	b.WriteString(operations(r.Findings) + "\n")
 	if !lookedAt(r) {
-		b.WriteString("the other operations were not looked at\n")
+		b.WriteString("the other operations were not checked\n")
 	}
 	if len(r.Sessions) > 0 {
 		fmt.Fprintf(&b, "\nsessions of others: %d\n", len(r.Sessions))

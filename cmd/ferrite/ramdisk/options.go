@@ -56,7 +56,7 @@ func (o *options) define(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.site.Modules, "module", nil, "`name` of a kernel module to add and to load at start; repeat it")
 	f.StringVar(&o.mirror, "mirror", "",
 		"`URL` of a mirror of Debian to fetch packages from (default: apt's sources where this "+
-			"machine has apt, otherwise that of Debian)")
+			"machine has apt, otherwise Debian's)")
 	f.StringArrayVar(&o.suites, "suite", nil, "`name` of a suite of the mirror; repeat it (default: "+
 		strings.Join(debian.DefaultSuites(), ", ")+")")
 	f.StringVar(&o.keyring, "keyring", "",

@@ -260,7 +260,7 @@ func TestRestoreHolds(t *testing.T) {
 			t.Errorf("nothing is said of the node in %s", state)
 		}
 	}
-	const erases = "true true [goes on being cleaned: its disks are erased"
+	const erases = "true true [continues to be cleaned: its disks are erased"
 	if is := found[nodeIn(node.CleanWait)]; !strings.HasPrefix(is, erases) {
 		t.Errorf("of the node in clean wait it says %q", is)
 	}

@@ -17,8 +17,8 @@ import (
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
-// ramdiskAuth is the evidence that ramdisks must show: the one-time word of their boot where this conductor serves boot
-// scripts, and a leased address where its DHCP server is the only one.
+// ramdiskAuth is the evidence that ramdisks must show: the one-time token of their boot where this conductor serves
+// boot scripts, and a leased address where its DHCP server is the only one.
 func (c Config) ramdiskAuth(key []byte) engine.RamdiskAuth {
 	return engine.RamdiskAuth{Words: c.Boot, Leases: c.Boot && !c.OtherDHCP, Key: key}
 }

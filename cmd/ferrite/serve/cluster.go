@@ -315,7 +315,7 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	for _, run := range w.reachable {
 		w.kept.Go(func() { run(ctx) })
 	}
-	log.Info("the nodes of the group were taken up")
+	log.Info("the nodes of the group were taken over")
 	<-ctx.Done()
 	t.Finish(termRequests)
 	if t.Lease.Check() == nil {

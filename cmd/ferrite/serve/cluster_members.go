@@ -60,7 +60,7 @@ func (m membersOf) Drain(ctx context.Context, name string, drained bool) error {
 		return nodeapi.NewFault(http.StatusNotFound, "Conductor %s could not be found.", name)
 	case drained && !view.Candidates(group, name):
 		return nodeapi.NewFault(http.StatusConflict, "No other conductor of the conductor group %q is alive and not "+
-			"drained: nobody would lead it. Start or undrain another one first.", group)
+			"drained: it would have no leader. Start or undrain another one first.", group)
 	}
 	_, err = m.rows.Drain(ctx, name, drained)
 	return err

@@ -38,7 +38,7 @@ func checkOneStream(t *testing.T, client *http.Client, all ...*conductor) {
 		_, text, err := c.Send("GET", "/ferrite/v1/events?wait=0&after="+middle, nil)
 		if rest := eventsOf(t, string(text)); err != nil || len(rest) != len(first)-len(first)/2-1 ||
 			rest[0].Cursor != first[len(first)/2+1] {
-			t.Errorf("%s goes on with %d events of %d, %v", c.URL, len(rest), len(first), err)
+			t.Errorf("%s continues with %d events of %d, %v", c.URL, len(rest), len(first), err)
 		}
 	}
 	other := &conductor{HTTP: client}

@@ -18,12 +18,12 @@ import (
 // environment wins.
 func limitMemory(log *slog.Logger) {
 	if os.Getenv("GOMEMLIMIT") != "" {
-		log.Info("the memory limit is that of GOMEMLIMIT in the environment", "bytes", debug.SetMemoryLimit(-1))
+		log.Info("the memory limit is GOMEMLIMIT of the environment", "bytes", debug.SetMemoryLimit(-1))
 		return
 	}
 	if limit, from := cgroupLimit(os.DirFS("/")); limit < math.MaxInt64 {
 		debug.SetMemoryLimit(limit / 10 * 9)
-		log.Info("the memory limit is nine tenths of that of the cgroup", "bytes", limit/10*9, "file", from)
+		log.Info("the memory limit is nine tenths of the cgroup's", "bytes", limit/10*9, "file", from)
 	}
 }
 

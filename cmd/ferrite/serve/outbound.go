@@ -46,7 +46,7 @@ func (c *Config) dialling(check func() error, log *slog.Logger) (calls, error) {
 	roots, err := c.agentRoots()
 	if !c.AgentTLS {
 		log.Warn("agents may be called by http, since --agent-require-tls is false: their tokens, config drives and " +
-			"whatever else they are sent travel in clear")
+			"all other data for them travel in clear")
 	}
 	var toAgents dial.Dialer = dialled.agents.Dialer()
 	if dialled.toBMCs = dialled.bmcs.Dialer(); check != nil {

@@ -37,7 +37,7 @@ func (m serviceManager) notify(state string) {
 		return
 	}
 	if err := m.send(state); err != nil {
-		m.log.Warn("systemd was not told", "state", state, "err", err)
+		m.log.Warn("systemd was not notified", "state", state, "err", err)
 	}
 }
 

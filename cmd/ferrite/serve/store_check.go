@@ -78,6 +78,6 @@ func printCheck(out io.Writer, found datafolder.Examined) error {
 	for _, f := range found.Faults {
 		fmt.Fprintf(out, "fault: %s\n", f)
 	}
-	return fmt.Errorf("store: faults in %s: %d, expected none: each is printed with what to do about it", found.Place,
+	return fmt.Errorf("store: faults in %s: %d, expected none: each is printed with its remedy", found.Place,
 		len(found.Faults))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// takeUp goes on with the nodes of the last run, before the API accepts requests for more.
+// takeUp continues with the nodes of the last run, before the API accepts requests for more.
 func (w *work) takeUp(ctx context.Context, _ parts) error {
 	if err := w.engine.Recover(ctx); err != nil {
 		return fmt.Errorf("take up the nodes of the last run: %w", err)

@@ -31,7 +31,7 @@ func (k *Keeper) Collect(node, boot, archive string) (kept string, err error) {
 	}
 	lines, files, err := unpack(archive, archiveBounds)
 	if files == 0 && err != nil {
-		return "", fmt.Errorf("boot log of %s: what was collected is no base64 of a tar.gz: %w", node, err)
+		return "", fmt.Errorf("boot log of %s: the collected data is no base64 of a tar.gz: %w", node, err)
 	}
 	if err != nil {
 		lines = append(lines, fmt.Sprintf("(the rest cannot be read: %v)", err))

@@ -89,7 +89,7 @@ func (a *Authenticator) identity(w http.ResponseWriter, r *http.Request, token s
 		}
 		w.Header().Set("Retry-After", "5")
 		return who, nodeapi.NewFault(http.StatusServiceUnavailable,
-			"Keystone cannot be asked whose this token is; try again in a few seconds. The conductor's log says why.")
+			"Keystone cannot be asked for the owner of this token; try again in a few seconds. The conductor's log says why.")
 	}
 	a.failures.Return(network, 1)
 	return who, nil

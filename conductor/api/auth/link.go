@@ -44,7 +44,7 @@ func (l Link) check() error {
 	sum, err := hex.DecodeString(l.SHA256)
 	switch {
 	case err != nil || len(sum) != sha256.Size:
-		return errors.New("a link whose sha256 is not 64 hexadecimal digits")
+		return errors.New("a link with a sha256 that is not 64 hexadecimal digits")
 	case l.Made.IsZero() || !l.Expires.After(l.Made) || l.Expires.Sub(l.Made) > MaxLinkTime:
 		return fmt.Errorf("a link from %s to %s: expected at most %s", l.Made, l.Expires, MaxLinkTime)
 	}

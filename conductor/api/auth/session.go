@@ -166,7 +166,7 @@ func (a *Authenticator) ofSession(w http.ResponseWriter, r *http.Request, cookie
 	}
 	if !safe(r.Method) && !hmac.Equal([]byte(r.Header.Get(nodeapi.HeaderSession)), []byte(a.sessions.wordOf(cookie))) {
 		return nil, nodeapi.NewFault(http.StatusForbidden,
-			"A request of a session that changes something needs the header %s, with the word of GET %s",
+			"A request of a session that changes something needs the header %s, with the token of GET %s",
 			nodeapi.HeaderSession, nodeapi.SessionPath)
 	}
 	return c, nil

@@ -74,7 +74,7 @@ func Search(ctx context.Context, nodes Lister, open cacert.Folder, read func(nod
 			"cannot be listed", "err", err)
 	}
 	closed.warn(log, "nodes name CA certificates that cannot be read: their BMCs or agents are not called until this is "+
-		"mended; put the files into a folder, open it with --ca-folder and restart, or set the PEM itself, as: baremetal "+
+		"repaired; put the files into a folder, open it with --ca-folder and restart, or set the PEM itself, as: baremetal "+
 		"node set NODE --driver-info redfish_verify_ca=\"$(cat ca.pem)\"")
 	twice.warn(log, "nodes name the BMC and system of another node: either may erase the machine under the other; delete "+
 		"one of the two, or correct its address")

@@ -19,7 +19,7 @@ func Origins(address string) []string {
 	return []string{u.Scheme + "://" + u.Host}
 }
 
-// strictTime is how long a browser goes on with https alone. It is short: there is no way back before it is over.
+// strictTime is how long a browser continues with https alone. It is short: there is no way back before it is over.
 const strictTime = "max-age=86400"
 
 // protect adds headers for browsers to an answer. HSTS (RFC 6797) is sent only where an operator has named the public

@@ -56,7 +56,7 @@ func testIndicators(t testing.TB, d bmc.Driver, n node.Node) {
 	}
 	for _, i := range all {
 		if i.ReadOnly {
-			refused(t, "to set what can be read only", l.SetIndicatorState(t.Context(), n, i.Component, i.Name, i.States[0]))
+			refused(t, "to set a value that is read only", l.SetIndicatorState(t.Context(), n, i.Component, i.Name, i.States[0]))
 			continue
 		}
 		for _, state := range i.States {

@@ -74,7 +74,7 @@ func describeCertificate(state tls.ConnectionState, host string, now time.Time) 
 		out.Problems = append(out.Problems, fmt.Sprintf("it expires in %d days", int(left.Hours()/24)))
 	}
 	if now.Before(c.NotBefore) {
-		out.Problems = append(out.Problems, "it is not valid yet: look at the clock of the BMC")
+		out.Problems = append(out.Problems, "it is not valid yet: check the clock of the BMC")
 	}
 	return out
 }

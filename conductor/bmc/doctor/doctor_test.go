@@ -305,7 +305,7 @@ func TestOdd(t *testing.T) {
 	}
 	want := []string{
 		system + " SerialNumber is a number, read as text",
-		system + " Boot.BootSourceOverrideMode is missing, the boot mode stays as it is, and a deployment goes on",
+		system + " Boot.BootSourceOverrideMode is missing, the boot mode stays as it is, and a deployment continues",
 		system + "/EthernetInterfaces/1 MACAddress is \"00:00:00:00:00:00\", PermanentMACAddress is taken, or none",
 	}
 	if diff := cmp.Diff(want, odd); diff != "" {

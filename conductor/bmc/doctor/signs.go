@@ -33,7 +33,7 @@ var signs = []sign{
 			return ""
 		}},
 	{"ComputerSystem", "Boot.BootSourceOverrideMode", // ironcore-dev/metal-operator#982: Supermicro X10
-		"the boot mode stays as it is, and a deployment goes on",
+		"the boot mode stays as it is, and a deployment continues",
 		func(doc map[string]any) string {
 			if boot, is := doc["Boot"].(map[string]any); is && boot["BootSourceOverrideMode"] != nil {
 				return ""

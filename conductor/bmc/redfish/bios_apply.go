@@ -36,7 +36,7 @@ func applyBIOS(r *stepCall) (node.StepReport, error) {
 	missing := b.differing(wanted)
 	switch {
 	case len(missing) == 0 && b.queued(wanted):
-		return done("%d BIOS settings are as wanted", len(wanted))
+		return done("%d BIOS settings are as desired", len(wanted))
 	case r.memory.Stage == "" && b.queued(wanted): // written by a conductor that died before its report
 	case r.memory.Stage == "":
 		if err := r.write(b, wanted); err != nil {
@@ -46,7 +46,7 @@ func applyBIOS(r *stepCall) (node.StepReport, error) {
 		return r.wait("the BIOS takes its settings at the start of the machine")
 	case b.queued(wanted):
 		return node.StepReport{},
-			broken("the BIOS settings are still pending %s after the machine was restarted: %s; look at the machine's console",
+			broken("the BIOS settings are still pending %s after the machine was restarted: %s; see the machine's console",
 				r.patience, b.describe(missing, wanted))
 	default:
 		return node.StepReport{}, broken("the BMC did not take BIOS settings: %s; look into the BMC's log, and set them by "+

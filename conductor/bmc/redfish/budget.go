@@ -84,7 +84,7 @@ func checkAnswer(r *http.Request, answer *http.Response, body []byte, root strin
 		case !json.Valid(body):
 			what := "the answer is not JSON, but " + kindOf(answer, body)
 			if strings.TrimRight(r.URL.Path, "/") == strings.TrimRight(root, "/") {
-				return &documentError{r.URL.Path, what + ": look whether redfish_address is that of a Redfish service"}
+				return &documentError{r.URL.Path, what + ": check that redfish_address is a Redfish service's"}
 			}
 			return &documentError{r.URL.Path, what + ": if it stays so, restart the BMC, or update its firmware"}
 		}

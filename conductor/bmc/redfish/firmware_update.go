@@ -200,7 +200,7 @@ func (r *stepCall) activate(f firmwareSetting) (node.StepReport, error) {
 	return r.wait("the BMC takes its new firmware")
 }
 
-// settleUpdate waits for the operator's time, notes the versions and goes on to the next update.
+// settleUpdate waits for the operator's time, notes the versions and continues with the next update.
 func (r *stepCall) settleUpdate(f firmwareSetting, all int) (node.StepReport, error) {
 	if left := time.Duration(f.Wait)*time.Second - r.now.Sub(r.memory.Since); left > 0 {
 		return r.report(node.StepReport{
@@ -218,7 +218,7 @@ func (r *stepCall) settleUpdate(f firmwareSetting, all int) (node.StepReport, er
 		return done("%s", strings.Join(r.memory.Said, "; "))
 	}
 	r.progress = 100 * r.memory.Item
-	return r.begin("next", "goes on to the next update")
+	return r.begin("next", "continues with the next update")
 }
 
 // version is the version that runs now; "" for a component that the BMC does not show.

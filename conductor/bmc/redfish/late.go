@@ -132,14 +132,14 @@ func (w *wire) endUnwanted(answer *http.Response, body []byte) {
 		path = made.ID
 	}
 	if !strings.HasPrefix(path, "/") {
-		w.log.Warn("a session that nobody can use was not ended: the BMC does not say where it is")
+		w.log.Warn("a session that was lost was not ended: the BMC does not say where it is")
 		return
 	}
 	if err := w.farewell(context.Background(), Session{Path: path, Token: token}); err != nil {
-		w.log.Warn("a session that nobody can use was not ended, it will run out by itself", "err", err)
+		w.log.Warn("a session that was lost was not ended; it expires by itself", "err", err)
 		return
 	}
-	w.log.Info("a session that nobody can use was ended")
+	w.log.Info("a session that was lost was ended")
 }
 
 // farewell ends a session of our own by a connection of its own. A former leader sends it, too: no other conductor

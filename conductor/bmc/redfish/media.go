@@ -159,7 +159,7 @@ func (s *session) awaitInsertion(v virtualDrive) error {
 		}
 		if look == ejectTries {
 			if err != nil {
-				return fmt.Errorf("the BMC took the image, and does not say what is in its drive: %w", err)
+				return fmt.Errorf("the BMC took the image, and does not report the content of its drive: %w", err)
 			}
 			return broken("the BMC accepted the image, and %s is empty: look whether the BMC reaches the image's URL, and "+
 				"into its log", v.Path)

@@ -98,7 +98,7 @@ func (p place) String() string {
 // all, which ends it.
 func (m *mender) takes(at place, v any) bool {
 	if m.left--; m.err == nil && (m.left < 0 || m.text < 0 || len(m.odd) > maxMended) {
-		m.err = &documentError{m.path, fmt.Sprintf("more of its values are of a wrong kind than the %d that are mended, "+
+		m.err = &documentError{m.path, fmt.Sprintf("more of its values are of a wrong kind than the %d that are corrected, "+
 			"or they are too long: update the BMC's firmware", maxMended)}
 	}
 	if m.err = cmp.Or(m.err, m.ctx.Err()); m.err != nil {

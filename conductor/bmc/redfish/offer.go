@@ -29,7 +29,7 @@ type Offer struct {
 
 // Offer reads which operations a BMC has. It changes nothing.
 func (d *Driver) Offer(ctx context.Context, n node.Node) (o Offer, err error) {
-	err = d.call(ctx, n, "read what the BMC offers", func(s *session) error {
+	err = d.call(ctx, n, "read the operations that the BMC offers", func(s *session) error {
 		sys, err := s.read()
 		if err != nil {
 			return err

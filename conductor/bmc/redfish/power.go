@@ -116,7 +116,7 @@ func (s *session) unlessThere(want node.PowerState, refusal error) error {
 	if err != nil || powerStates[sys.PowerState] != want && (want != node.PowerOn || becoming[sys.PowerState] != want) {
 		return refusal
 	}
-	s.log.Info("the BMC refused what the machine is already", "power", want, "err", describe(refusal))
+	s.log.Info("the BMC refused a state that the machine has already", "power", want, "err", describe(refusal))
 	return nil
 }
 

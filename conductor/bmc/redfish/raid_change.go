@@ -111,7 +111,7 @@ func asWanted(all []raidController) (node.StepReport, error) {
 				SizeGB: v.bytes >> 30, RAIDLevel: level.name})
 		}
 	}
-	report, err := done("the volumes are as wanted")
+	report, err := done("the volumes are as desired")
 	report.Volumes = &volumes
 	return report, err
 }

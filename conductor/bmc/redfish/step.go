@@ -28,7 +28,7 @@ func (d *Driver) Steps(node.Node) []node.StepOffer {
 	return all
 }
 
-// DoStep begins a step, or goes on with one it answered task for.
+// DoStep begins a step, or continues with one it answered task for.
 //
 // A BMC that falls silent in the middle of a step is waited for: many do while they restart
 // or update themselves. A BMC that was never reached is an error.

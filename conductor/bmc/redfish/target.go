@@ -90,7 +90,7 @@ func parseAddress(address string) (base, root string, err error) {
 	case u.User != nil:
 		return "", "", driverinfo.Wrong(key, "must not hold credentials: use redfish_username and redfish_password")
 	case u.RawQuery != "" || u.Fragment != "":
-		return "", "", driverinfo.Wrong(key, "must end with the path: remove what follows it")
+		return "", "", driverinfo.Wrong(key, "must end with the path: remove the rest")
 	}
 	root = defaultRoot
 	if path := strings.Trim(u.Path, "/"); path != "" {

@@ -8,7 +8,7 @@ import (
 // The ends of a session.
 var (
 	ErrDeactivated = errors.New("the BMC has ended serial over LAN: another session took it, or it was switched off")
-	ErrSilent      = errors.New("the BMC does not acknowledge what is typed")
+	ErrSilent      = errors.New("the BMC does not acknowledge the keys that are typed")
 )
 
 // Times of retransmission, and the bound of input that waits.

@@ -148,7 +148,7 @@ func (s *Server) admit(r *http.Request) (n node.Node, status int, why string) {
 			return n, http.StatusNotFound, notFound
 		}
 		s.Conductor.MediumRefused(r.Context(), n, from, "its boot is over: the BMC still has this medium in its "+
-			"drive, or somebody else knows its path")
+			"drive, or another caller knows its path")
 		return n, http.StatusGone, "the boot of this medium is over"
 	}
 	if by := s.claim(path, n, from); by != from {

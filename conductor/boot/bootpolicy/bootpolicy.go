@@ -183,7 +183,7 @@ func (p *Policy) source(ctx context.Context, n node.Node, key, named string) (st
 }
 
 // cmdline is the kernel command line for ironic-python-agent and for our agent. %default% in kernel_append_params
-// stands for the conductor's own. The boot's one-time word is the token of ironic-python-agent; our agent exchanges it
+// stands for the conductor's own. The boot's one-time token is the token of ironic-python-agent; our agent exchanges it
 // for a token.
 func (p *Policy) cmdline(n node.Node, mac net.HardwareAddr, word string) string {
 	appended := p.Append
@@ -226,7 +226,7 @@ func (p *Policy) finish(words []string, appended string) string {
 
 // otherPort is the boot stage for firmware that boots from a port which is not for booting. The machine gets an
 // address, but no ramdisk.
-const otherPort = "boot asked for by another port"
+const otherPort = "boot requested by another port"
 
 // Reached takes note of a boot stage.
 func (p *Policy) Reached(ctx context.Context, c pxe.Client, s pxe.Stage) {

@@ -264,7 +264,7 @@ func TestNoPasswordInAScript(t *testing.T) {
 	}
 }
 
-// TestWord: the boot script alone holds the one-time word, the same at every try. It is the token of
+// TestWord: the boot script alone holds the one-time token, the same at every try. It is the token of
 // ironic-python-agent, and in the URL for its inspection data. No other answer contains it, and only its hash is kept.
 func TestWord(t *testing.T) {
 	hw, _ := net.ParseMAC(mac)
@@ -324,10 +324,10 @@ func TestOtherPort(t *testing.T) {
 		boots    bool
 		want     string
 	}{
-		"firmware at another port":             {pxe.UEFI, false, "boot asked for by another port"},
+		"firmware at another port":             {pxe.UEFI, false, "boot requested by another port"},
 		"firmware at the right one":            {pxe.UEFI, true, "dhcp offer"},
 		"an operating system at another port":  {pxe.System, false, "dhcp offer"},
-		"iPXE at another port, as the NIC has": {pxe.IPXE, false, "boot asked for by another port"},
+		"iPXE at another port, as the NIC has": {pxe.IPXE, false, "boot requested by another port"},
 	} {
 		p := policy(t, booting("clean", "agent.wait_for_heartbeat"), node.Port{PXEEnabled: tc.boots})
 		p.Reached(t.Context(), pxe.Client{MAC: hw, Firmware: tc.firmware}, pxe.StageOffer)

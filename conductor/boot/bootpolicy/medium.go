@@ -11,7 +11,7 @@ import (
 )
 
 // Medium is the content of n's boot medium: the kernel and ramdisk of its instance, or our agent's. The agent's kernel
-// line has this boot's one-time word, until an agent has used it.
+// line has this boot's one-time token, until an agent has used it.
 func (p *Policy) Medium(ctx context.Context, n node.Node) (pxe.Boot, error) {
 	if p.Engine.Held() {
 		return pxe.Boot{}, node.Refuse(node.Busy, "This conductor was restored from a backup and boots no machine yet.")

@@ -106,7 +106,7 @@ func (s *Observations) write(ctx context.Context, whole bool) {
 		if err := s.put(ctx, nodes); err != nil {
 			s.requeue(nodes)
 			if s.db.Ready() == nil && ctx.Err() == nil { // else the leadership is over
-				s.log.Warn("what was seen of machines was not kept; tried again", "nodes", len(nodes), "err", err)
+				s.log.Warn("observations of machines were not kept; tried again", "nodes", len(nodes), "err", err)
 			}
 			return
 		}

@@ -168,7 +168,7 @@ func (s *Certificate) Renew(ctx context.Context) {
 		case <-tick.C:
 		}
 		if _, err := s.keep(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Warn("the cluster's certificate was not looked at; tried again", "after", certificateEvery, "err", err)
+			s.Log.Warn("the cluster's certificate was not checked; tried again", "after", certificateEvery, "err", err)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func (e *Core) loadHold(ctx context.Context) error {
 	return nil
 }
 
-// heldStill reads the hold again, and goes on with the nodes when it has ended. Where it cannot be read, it holds.
+// heldStill reads the hold again, and continues with the nodes when it has ended. Where it cannot be read, it holds.
 func (e *Core) heldStill(ctx context.Context) bool {
 	if !e.Held() {
 		return false
@@ -113,7 +113,7 @@ func (e *Core) refuseHeld(ev plan.Event, change *node.Change) error {
 	if len(change.Effects) == 0 && len(change.Moves) == 0 {
 		return nil
 	}
-	return node.Refuse(node.Busy, "This conductor was restored from a backup of %s and acts on no machine yet: see what "+
+	return node.Refuse(node.Busy, "This conductor was restored from a backup of %s and acts on no machine yet: see "+
 		"it would do with: ferrite server resume --dry-run, and let it go on with: ferrite server resume.",
 		e.Hold().Backup.UTC().Format(time.RFC3339))
 }

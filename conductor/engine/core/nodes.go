@@ -266,7 +266,7 @@ func checkDeletable(n node.Node) error {
 	return nil
 }
 
-// Provision requests a verb. It returns once the verb is accepted; the work goes on by itself.
+// Provision requests a verb. It returns once the verb is accepted; the work continues by itself.
 func (e *Core) Provision(ctx context.Context, ref string, r plan.Request) error {
 	if r.ConfigDrive != nil {
 		if _, err := e.Drives.Encode(r.ConfigDrive, node.Node{}); err != nil {

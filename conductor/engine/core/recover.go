@@ -13,7 +13,7 @@ import (
 
 // Recover voids the leases of this conductor's earlier life and gives every
 // waiting node its time again. It is called once, before Run and before the
-// first request. A conductor that is held goes on with none.
+// first request. A conductor that is held continues with none.
 func (e *Core) Recover(ctx context.Context) error {
 	n, err := e.Store.Takeover(ctx, e.ConductorName(), e.Now())
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/store/storetest"
 )
 
-// BenchmarkRecover is the part of a start that goes on with the nodes of the last
+// BenchmarkRecover is the part of a start that continues with the nodes of the last
 // run: 10,000 that have a pending effect each, or that wait for their ramdisk.
 func BenchmarkRecover(b *testing.B) {
 	for name, n := range map[string]node.Node{

@@ -16,7 +16,7 @@ type setAside struct {
 }
 
 // Readable is a list's error without records that cannot be decoded: these are set
-// aside with a line in the log, and a loop goes on with the others. Elsewhere the
+// aside with a line in the log, and a loop continues with the others. Elsewhere the
 // error counts: a list that is shown must not leave them out in silence.
 func (e *Core) Readable(err error) error {
 	var bad *node.UnreadableError

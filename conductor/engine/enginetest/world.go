@@ -327,12 +327,12 @@ func (w *World) run(uuid string, boot int) {
 	}
 }
 
-// Word is the one-time word of a node's boot, as its boot script has it.
+// Word is the one-time token of a node's boot, as its boot script has it.
 func (w *World) Word(uuid string) string {
 	w.T.Helper()
 	word, err := w.E.BootWord(w.Ctx, uuid)
 	if err != nil || len(word) < 32 {
-		w.T.Fatalf("one-time word %q, %v", word, err)
+		w.T.Fatalf("one-time token %q, %v", word, err)
 	}
 	return word
 }

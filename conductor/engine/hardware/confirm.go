@@ -17,7 +17,7 @@ func (e *Hardware) ConfirmPower(ctx context.Context, ref string, state node.Powe
 	hand, ok := bmc.(core.ByHand)
 	if !ok {
 		return node.Refuse(node.Invalid,
-			"node %s has hardware type %q, whose BMC reports the power: nobody needs to confirm "+
+			"node %s has hardware type %q, whose BMC reports the power: no person needs to confirm "+
 				"it. Only nodes of the hardware type manual-management are switched by hand.", n.UUID, n.Driver)
 	}
 	if err := hand.Confirm(n, state); err != nil {

@@ -170,7 +170,7 @@ func (j *job) sync(ctx context.Context) (any, error) {
 	res, err := j.send(ctx, "standby.sync", map[string]any{}, true)
 	var unknown interface{ UnknownCommand() bool }
 	if errors.As(err, &unknown) && unknown.UnknownCommand() {
-		j.Log.Info("agent knows no standby.sync: it goes on without", "node", j.n.UUID, "agent",
+		j.Log.Info("agent knows no standby.sync: the step is left out", "node", j.n.UUID, "agent",
 			j.n.Agent.Version, "err", err)
 		return agentapi.Result{ID: j.n.Agent.LastCommand, Name: "sync", Status: agentapi.Succeeded}, nil
 	}

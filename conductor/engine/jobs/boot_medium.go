@@ -70,7 +70,7 @@ func oddAfterInsertion(slots []node.MediaSlot, err error, image string) string {
 	name := path.Base(strings.SplitN(image, "?", 2)[0])
 	switch {
 	case err != nil:
-		return "the BMC took the boot medium, and does not say what is in its drives: " + err.Error()
+		return "the BMC took the boot medium, and does not report the content of its drives: " + err.Error()
 	case slices.ContainsFunc(shown, func(s string) bool { return s == "" || strings.Contains(s, name) }):
 		return ""
 	case len(shown) == 0:
@@ -85,7 +85,7 @@ func oddAfterEjection(slots []node.MediaSlot, err error) string {
 	shown := imagesIn(slots)
 	switch {
 	case err != nil:
-		return "the BMC ejected the boot medium, and does not say what is in its drives: " + err.Error()
+		return "the BMC ejected the boot medium, and does not report the content of its drives: " + err.Error()
 	case len(shown) == 0:
 		return ""
 	}

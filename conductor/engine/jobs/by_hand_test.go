@@ -91,7 +91,7 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// A conductor that ends while a person is asked asks again when it starts, and goes on with their word.
+// A conductor that ends while a person is asked asks again when it starts, and continues with their word.
 func TestByHandRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := enginetest.New(t, 1)

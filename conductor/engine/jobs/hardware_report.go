@@ -20,7 +20,7 @@ func (j *job) readHardware(ctx context.Context) (any, error) {
 		return nil, ctx.Err() // the end of the conductor: asked again by the next
 	}
 	if err != nil {
-		j.Log.Warn("BIOS settings and firmware not read; what was known of them stays", "node", j.n.UUID, "err", err)
+		j.Log.Warn("BIOS settings and firmware not read; the last reading stays", "node", j.n.UUID, "err", err)
 		return node.HardwareReport{}, nil
 	}
 	return report, nil

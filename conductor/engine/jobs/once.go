@@ -108,7 +108,7 @@ func (j *job) noteFailure(ctx context.Context, failure error) error {
 	if err := j.Store.Note(ctx, j.effect); errors.Is(err, node.ErrFenced) {
 		return err
 	} else if err != nil {
-		j.Log.Warn("the status does not say what an effect waits for", "node", j.n.UUID, "effect", j.effect.Name, "err", err)
+		j.Log.Warn("the status does not say why an effect waits", "node", j.n.UUID, "effect", j.effect.Name, "err", err)
 	}
 	return nil
 }

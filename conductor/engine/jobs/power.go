@@ -125,10 +125,10 @@ func (j *job) arrives(ctx context.Context, a plan.PowerArgs, end time.Time) erro
 	case err != nil:
 		return err
 	}
-	hint := "look at its console and into the BMC's log; where it takes longer, raise --power-timeout or driver_info " +
+	hint := "see its console and the BMC's log; where it takes longer, raise --power-timeout or driver_info " +
 		"power_timeout"
 	if a.Target == node.SoftPowerOff || a.Target == node.SoftRebooting {
-		hint = "its operating system may not heed the power button: ask for power off, which cuts the power"
+		hint = "its operating system may not heed the power button: power off cuts the power"
 	}
 	return node.Refuse(node.Conflict, "the BMC accepted %q, but the machine was not %q within %s; %s", a.Target, want,
 		core.Seconds(a.TimeoutSeconds), hint)

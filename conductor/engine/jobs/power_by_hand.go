@@ -41,8 +41,8 @@ func (j *job) byHand(ctx context.Context, hand core.ByHand, a plan.PowerArgs) er
 		}
 		if !j.Now().Before(end) {
 			hand.Withdraw(j.n.UUID)
-			return node.Refuse(node.Conflict, "nobody confirmed within %s that the machine of node %s is %q: switch it, then "+
-				"ask again, and confirm with: ferrite node confirm %s %s", core.Seconds(a.TimeoutSeconds), j.n.UUID, want,
+			return node.Refuse(node.Conflict, "no person confirmed within %s that the machine of node %s is %q: switch it, "+
+				"then ask again, and confirm with: ferrite node confirm %s %s", core.Seconds(a.TimeoutSeconds), j.n.UUID, want,
 				want, j.n.UUID)
 		}
 		select {

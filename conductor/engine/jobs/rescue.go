@@ -16,14 +16,14 @@ import (
 func (j *job) finalizeRescue(ctx context.Context) (any, error) {
 	hash, _ := j.n.InstanceInfo["hashed_rescue_password"].(string)
 	if hash == "" {
-		return nil, node.Refuse(node.Conflict, "node %s has no rescue password any more: ask for the rescue again", j.n.UUID)
+		return nil, node.Refuse(node.Conflict, "node %s has no rescue password any more: request the rescue again", j.n.UUID)
 	}
 	res, err := j.send(ctx, "rescue.finalize_rescue", map[string]any{"rescue_password": hash, "hashed": true}, true)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return j.noAgentListens(err)
 	case err != nil && j.effect.Attempt > 1:
-		return nil, fmt.Errorf("it is not known whether the agent has let user rescue in: try to log in, or ask for the "+
+		return nil, fmt.Errorf("it is not known whether user rescue may log in: try it, or request the "+
 			"rescue again: %w", err)
 	case err != nil:
 		return nil, err

@@ -43,7 +43,7 @@ func (e *Ramdisks) TakeBMCUser(ctx context.Context, uuid string, u agentapi.BMCU
 		return err
 	}
 	if want := plan.BMCUserToken(n); want == "" || !core.SameToken(want, tokenSum(u.Token)) || !plan.Undecided(n) {
-		e.warnOf(ctx, "BMC user refused: this agent was not asked for one", n.UUID, "from", from)
+		e.warnOf(ctx, "BMC user refused: no user was requested of this agent", n.UUID, "from", from)
 		return unknownRamdisk()
 	}
 	if plan.HasBMCUser(n, u) {

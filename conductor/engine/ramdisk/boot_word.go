@@ -16,7 +16,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// BootWord is the one-time word for the boot script of a node; "" when there is none to give. Its hash is saved before
+// BootWord is the one-time token for the boot script of a node; "" when there is none to give. Its hash is saved before
 // it is returned. A script that is requested again in the same boot holds the same word, until an agent has used it.
 func (e *Ramdisks) BootWord(ctx context.Context, uuid string) (string, error) {
 	if !e.RamdiskAuth.Words {

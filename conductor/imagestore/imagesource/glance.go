@@ -70,7 +70,7 @@ func (s *Sources) inGlance(ctx context.Context, from Glance, n node.Node, source
 		return i, permanent{fmt.Errorf("image %s of Glance has %d bytes: upload it again", id, i.Size)}
 	case !slices.Contains(containers, i.ContainerFormat):
 		return i, permanent{fmt.Errorf("image %s of Glance has the container format %.20q, expected bare: unpack it, and "+
-			"upload what is in it", id, i.ContainerFormat)}
+			"upload its content", id, i.ContainerFormat)}
 	}
 	return i, nil
 }
@@ -223,7 +223,8 @@ func (s *Sources) locateGlance(ctx context.Context, n node.Node, info agentapi.I
 		case !noRoom(err):
 			return info, err
 		default:
-			s.log.Warn("an image of Glance is not kept: each agent has it read anew", "node", n.UUID, "image", i.ID, "err", err)
+			s.log.Warn("an image of Glance is not kept: it is read again for each agent", "node", n.UUID, "image", i.ID,
+				"err", err)
 		}
 	}
 	at, err := s.at(n, path, what)

@@ -221,7 +221,7 @@ func (b *batch) dependents(c *change, p Propagation) error {
 func (b *batch) owned(c *change) ([]*change, error) {
 	rows, _, err := b.k.store.Objects(b.ctx, Query{Namespace: c.row.Namespace, Owner: c.row.UID})
 	if err != nil {
-		return nil, fmt.Errorf("find what %s owns: %w", c.row.Key, err)
+		return nil, fmt.Errorf("find the objects that %s owns: %w", c.row.Key, err)
 	}
 	var all []*change
 	for _, r := range rows {

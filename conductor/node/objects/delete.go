@@ -91,7 +91,7 @@ func (k *Keeper) deletable(ctx context.Context, key Key) error {
 		return fmt.Errorf("look into %s: %w", key, err)
 	}
 	if len(rows) > 0 {
-		return refuse(key, ErrConflict, "is not empty, there is %s in it: delete what is in it first", rows[0].Key)
+		return refuse(key, ErrConflict, "is not empty, there is %s in it: delete its content first", rows[0].Key)
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func Lock(dir string) (unlock func() error, err error) {
 // RefuseRestoring refuses a folder that a restore was filling when it was killed. It may be whole but for the hold.
 func (d Folder) RefuseRestoring() error {
 	if _, err := os.Lstat(d.Path(RestoringFile)); !errors.Is(err, os.ErrNotExist) {
-		return errors.Join(fmt.Errorf("--data-dir %s: a restore was cut off in it: remove what is in the folder, and "+
+		return errors.Join(fmt.Errorf("--data-dir %s: a restore was cut off in it: remove the folder's content, and "+
 			"restore the backup again", d.Dir), err)
 	}
 	return nil

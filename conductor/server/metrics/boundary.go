@@ -45,7 +45,7 @@ func newBoundary() boundary {
 			Help: "Requests on the boot network, by service (dhcp, proxydhcp, tftp, http, other-dhcp), message, and reason " +
 				"for no answer (empty: it was answered)."}, []string{"service", "message", "reason"}),
 		logins: prometheus.NewCounter(prometheus.CounterOpts{Name: "ferrite_api_refused_logins_total",
-			Help: "Requests whose sender was not identified (401)."}),
+			Help: "Requests without an identified sender (401)."}),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{Name: "ferrite_api_failed_requests_total",
 			Help: "Requests that a fault of the conductor has ended (5xx but 502 to 504)."}),
 		bmcFailures: prometheus.NewCounter(prometheus.CounterOpts{Name: "ferrite_api_bmc_failed_requests_total",

@@ -102,7 +102,7 @@ func (m *Metrics) Watch(c Config) {
 		m.gauge("ferrite_data_free_ratio", "The part of the data folder's disk that is free.", c.Free)
 	}
 	if c.Clock != nil {
-		m.gauge("ferrite_clock_off_seconds", "The system's clock less that of the conductor, which follows it slowly.",
+		m.gauge("ferrite_clock_off_seconds", "The system's clock minus the conductor's clock, which follows it slowly.",
 			func() float64 { return time.Since(c.Clock()).Round(time.Second).Seconds() })
 	}
 	if c.Traces != nil {

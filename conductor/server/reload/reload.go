@@ -70,7 +70,7 @@ func (f *Files[T]) Get() T {
 		next, err = f.parse(contents)
 	}
 	if err != nil {
-		f.log.Error("a changed file is not taken over; what it held before stays in force", "file", f.names(), "err", err)
+		f.log.Error("a changed file is not taken over; its former content stays in force", "file", f.names(), "err", err)
 		return f.current
 	}
 	f.current = next

@@ -106,7 +106,7 @@ func (w *watcher) once(ctx context.Context) error {
 	for lines.Scan() {
 		var l nodeapi.BootLine
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			return fmt.Errorf("GET %s: the answer is not that of a conductor: %w", path, err)
+			return fmt.Errorf("GET %s: the answer is not a conductor's: %w", path, err)
 		}
 		if l.Event != nil {
 			w.query.After = l.Event.ID

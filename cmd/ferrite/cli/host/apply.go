@@ -224,7 +224,7 @@ func (a *applying) written(ctx context.Context,
 		return nil, "", nil, err
 	}
 	if !known {
-		a.warn(m, "it was not made by apply: what it has and the file does not say stays")
+		a.warn(m, "it was not made by apply: its fields that the file does not name stay")
 	}
 	patch := threeWay(original, m.object, before)
 	if len(patch) == 0 {

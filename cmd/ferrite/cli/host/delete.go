@@ -255,10 +255,10 @@ func heldBy(h hostapi.Host) string {
 	case annotated(h, hostapi.AnnotationPaused):
 		return text + ", and nothing is done about it while it has the annotation " + hostapi.AnnotationPaused
 	case h.Status.OperationalStatus == hostapi.StatusDetached:
-		return text + ", and it is detached: what becomes of it is said in the annotation " + hostapi.AnnotationDetached
+		return text + ", and it is detached: its future is in the annotation " + hostapi.AnnotationDetached
 	case slices.Contains([]hostapi.State{hostapi.StateProvisioned, hostapi.StateProvisioning, hostapi.StateDeprovisioning},
 		h.Status.Provisioning.State):
-		return text + " until what it runs is ended, its disks are cleaned and it is powered off"
+		return text + " until its workload has ended, its disks are cleaned and it is powered off"
 	}
 	return text + " until its machine is deprovisioned"
 }

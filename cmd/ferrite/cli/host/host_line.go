@@ -140,7 +140,7 @@ func hostAdvice(h hostapi.Host) string {
 	switch h.Status.ErrorType {
 	case hostapi.RegistrationError:
 		if h.Spec.BMC.CredentialsName == "" || h.Status.TriedCredentials.Reference == nil {
-			return "correct what the error names; it is tried again at once. The BMC has not been asked yet"
+			return "correct the cause that the error names; the next try follows at once. The BMC has not been called yet"
 		}
 		return fmt.Sprintf("see that spec.bmc.address %s is right and its controller is reached, and that secret %s has "+
 			"its username and password; "+

@@ -167,7 +167,7 @@ func hostErrors(h hostapi.Host) section {
 	if inspectsLater(h) {
 		s.row("not inspected",
 			"the annotation "+hostapi.AnnotationInspect+
-				" waits until the host is available: what runs on the machine is not interrupted")
+				" waits until the host is available: the workload of the machine is not interrupted")
 	}
 	if st.OperationalStatus == hostapi.StatusDetached {
 		s.row("detached", "the machine is let alone while it has the annotation "+hostapi.AnnotationDetached)

@@ -91,7 +91,7 @@ func filledIn(m manifest) error {
 	values, _ := m.object["stringData"].(map[string]any)
 	for _, key := range output.Sorted(values) {
 		if values[key] == placeholder {
-			return fmt.Errorf("stringData.%s: it is still %s, which stands for what the API does not show: write the real "+
+			return fmt.Errorf("stringData.%s: it is still %s, which stands for a hidden value: write the real "+
 				"value there", key, placeholder)
 		}
 	}

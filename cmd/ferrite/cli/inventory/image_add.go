@@ -80,7 +80,7 @@ func (a *addition) upload(cmd *cobra.Command, path string) (i nodeapi.Image, err
 		case err != nil:
 			return i, err
 		case !info.Mode().IsRegular():
-			return i, fmt.Errorf("%s is no regular file; use - to send what a program writes", path)
+			return i, fmt.Errorf("%s is no regular file; use - to send a program's output", path)
 		case info.Size() == 0:
 			return i, fmt.Errorf("%s is empty: expected an image", path)
 		}

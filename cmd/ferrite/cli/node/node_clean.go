@@ -141,7 +141,7 @@ func readStep(text string) (s nodeapi.Step, err error) {
 		return s, nil
 	}
 	if err := json.Unmarshal([]byte(args), &s.Args); err != nil {
-		return s, fmt.Errorf("--step %q: what follows the colon is no JSON object: %w", text, err)
+		return s, fmt.Errorf("--step %q: the text after the colon is no JSON object: %w", text, err)
 	}
 	return s, nil
 }

@@ -86,7 +86,7 @@ func useConsole(ctx context.Context, cmd *cobra.Command, open opener) (err error
 		if lost == "" {
 			return err
 		}
-		notice(cmd, lost+" Connecting again; ~. ends it. What is typed now is lost.")
+		notice(cmd, lost+" Connecting again; ~. ends it. Keys typed now are lost.")
 		if socket, err = reopen(ctx, open); err != nil {
 			if errors.Is(context.Cause(ctx), errTyped) || ctx.Err() != nil {
 				return nil

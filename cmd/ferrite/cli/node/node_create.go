@@ -109,7 +109,7 @@ func checkMACs(ctx context.Context, s *client.Session, macs []string) error {
 		if err != nil {
 			n.UUID = found.Ports[0].Node
 		}
-		return exit.Is(exit.Refused, fmt.Errorf("--port %s: node %s has it already, and nothing was created\n"+
+		return exit.Is(exit.Refused, fmt.Errorf("--port %s: node %s has this port already, and nothing was created\n"+
 			"  see: ferrite node show %s", mac, n.Label(), n.Label()))
 	}
 	return nil

@@ -175,5 +175,5 @@ func checkOne(node, framework string, steps nodeapi.NodeSteps, typed nodeapi.Ste
 		try = fmt.Sprintf("did you mean %s? %s", near, try)
 	}
 	return exit.Is(exit.Refused,
-		fmt.Errorf("%s has no %s step %s, and nothing was asked for; %s", node, framework, name, try))
+		fmt.Errorf("%s has no %s step %s, and nothing was requested; %s", node, framework, name, try))
 }

@@ -168,7 +168,7 @@ func eachEntry(ctx context.Context, s *client.Session, of string, visit func(l n
 		for lines.Scan() && err == nil {
 			var l nodeapi.AuditLine
 			if err = json.Unmarshal(lines.Bytes(), &l); err != nil {
-				err = fmt.Errorf("GET %s: the answer is not that of a conductor: %w", path, err)
+				err = fmt.Errorf("GET %s: the answer is not a conductor's: %w", path, err)
 				break
 			}
 			after = max(after, l.ID)

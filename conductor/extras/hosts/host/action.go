@@ -65,7 +65,7 @@ func (DeleteNode) action()     {}
 // stays as it is, and is decided on again.
 func (u UpdateNode) Apply(n *node.Node) error {
 	if n.Revision != u.Node.Revision {
-		return node.Refuse(node.Locked, "Node %s was changed while its host was looked at.", n.UUID)
+		return node.Refuse(node.Locked, "Node %s was changed while its host was reconciled.", n.UUID)
 	}
 	was, _ := n.Machine()
 	*n = u.Node.Clone()

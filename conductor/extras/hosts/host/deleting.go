@@ -35,7 +35,7 @@ func (d *decision) checkInitiateDelete() bool {
 	return false
 }
 
-// giveUp goes on with the deletion once it has failed often enough. A failure to switch off keeps its error, so that
+// giveUp continues with the deletion once it has failed often enough. A failure to switch off keeps its error, so that
 // the state after tearing down does not try to switch off again. After any other failure, that state has its own tries.
 func (d *decision) giveUp() {
 	t := d.h.Status.ErrorType

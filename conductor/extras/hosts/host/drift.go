@@ -72,7 +72,7 @@ func (d *decision) lostWorkload() string {
 	case s == node.Manageable && (given && !ours || d.drifted()):
 		return "its disk may not hold the workload of this host any more"
 	case taken[s] && d.drifted() && given && !ours:
-		return "its instance is not that of this host"
+		return "its instance is not this host's"
 	case s == node.Active && ours && runs != "" && has != "" && has != runs:
 		return "its image is " + has
 	}

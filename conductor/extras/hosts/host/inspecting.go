@@ -58,8 +58,8 @@ func (d *decision) unexpected(t hostapi.ErrorType) {
 		d.waitForNode()
 	default:
 		d.failUntilChanged(t,
-			"node %s is %q, which a host that is %q cannot go on from: bring it to %q (ferrite node), or delete it to have it "+
-				"registered anew",
+			"node %s is %q, from which a host that is %q cannot continue: bring it to %q (ferrite node), or delete it to have "+
+				"it registered anew",
 			n.UUID, n.ProvisionState, d.state(), node.Manageable)
 	}
 }
@@ -90,7 +90,7 @@ func (d *decision) startInspection() {
 func (d *decision) recordInspection() {
 	found, err := translate.Hardware(d.facts.Inspected)
 	if err != nil {
-		d.failUntilChanged(hostapi.InspectionError, "what the inspection of node %s found cannot be read: %v",
+		d.failUntilChanged(hostapi.InspectionError, "the inspection data of node %s cannot be read: %v",
 			d.facts.Node.UUID, err)
 		return
 	}

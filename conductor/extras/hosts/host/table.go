@@ -20,7 +20,7 @@ const (
 	NoInspection           Trigger = "inspection disabled"
 	OlderDocument          Trigger = "older document"
 	Inspected              Trigger = "inspected"
-	InspectAsked           Trigger = "inspection asked for"
+	InspectAsked           Trigger = "inspection requested"
 	Prepared               Trigger = "prepared"
 	SettingsDiffer         Trigger = "settings differ"
 	ImageWanted            Trigger = "image wanted"

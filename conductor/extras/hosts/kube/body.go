@@ -176,7 +176,7 @@ func (c *call) unreadable(v map[string]any, err error) error {
 			if text, ok := b.(string); ok {
 				if _, err := base64.StdEncoding.DecodeString(text); err != nil {
 					return invalidDocument(c, nameIn(v), []hostapi.Problem{{
-						Path: "data[" + k + "]", Reason: "expected base64; what is in clear goes into stringData", Forbidden: true,
+						Path: "data[" + k + "]", Reason: "expected base64; clear text belongs in stringData", Forbidden: true,
 					}})
 				}
 			}

@@ -60,7 +60,7 @@ func (c *call) patchable(kind string) error {
 	}
 	if kind == applyPatch {
 		return failed(http.StatusUnsupportedMediaType, unsupportedMedia,
-			"server-side apply is not offered: nothing is kept of who has set which field; apply without --server-side, which "+
+			"server-side apply is not offered: the owners of fields are not recorded; apply without --server-side, which "+
 				"merges on the client's side")
 	}
 	return unsupported(patchForms(c.kind)...)

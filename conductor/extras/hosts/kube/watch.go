@@ -72,7 +72,7 @@ func (s *Server) watching(c *call) (w watching, err error) {
 	return w, err
 }
 
-// answer begins the answer, which follow goes on with until its time is over.
+// answer begins the answer, which follow continues with until its time is over.
 func (w *watching) answer(follow func(context.Context) error) error {
 	lasts, cancel := context.WithTimeout(w.c.Context(), w.lasts)
 	defer cancel()
@@ -108,7 +108,7 @@ func (c *call) since() (from int64, said bool, err error) {
 	}
 	from, err = strconv.ParseInt(text, 10, 64)
 	if err != nil || from < 0 {
-		return 0, false, badRequest("resourceVersion %q: expected one that a list or a watch has returned", text)
+		return 0, false, badRequest("resourceVersion %q: expected the resourceVersion of a list or a watch", text)
 	}
 	return from, true, nil
 }

@@ -56,7 +56,7 @@ func (r *Reconciler) afterFailure(k key, why error) time.Time {
 		}
 		times, first = times-overtakenRetries, time.Second
 	} else {
-		r.Log.Error("host not looked at; tried again later", "host", k, "times", times, "err", why)
+		r.Log.Error("host not reconciled; tried again later", "host", k, "times", times, "err", why)
 	}
 	return r.Now().Add(min(first<<min(times-1, 10), maxPause))
 }

@@ -54,7 +54,7 @@ func (t *Notifier) Run(ctx context.Context) {
 	for {
 		err := t.send(ctx)
 		if err != nil && !failing && ctx.Err() == nil {
-			t.log.Info("the leader of the default group is not told of changed nodes; tried again", "err", err)
+			t.log.Info("the leader of the default group was not notified of changed nodes; tried again", "err", err)
 		}
 		wait := gatherTime
 		if failing = err != nil; failing {

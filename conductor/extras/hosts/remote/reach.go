@@ -89,7 +89,7 @@ func (r *reach) failed(group string, began time.Time, why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.heard[group].After(began) {
-		r.log.Warn("a host's node was not acted on, while those of others were; tried again", "group", group, "err", why)
+		r.log.Warn("a host's node was not acted on, while other nodes were; tried again", "group", group, "err", why)
 		return
 	}
 	now, t := time.Now(), r.trouble(group)

@@ -89,7 +89,7 @@ func AccessOf(bmc hostapi.BMC) (Access, error) {
 			fmt.Errorf("spec.bmc.address %q has the scheme %q, which this conductor does not know: it is one of %s",
 				bmc.Address, u.Scheme, strings.Join(slices.Sorted(maps.Keys(drivers)), ", "))
 	case has && !slices.Contains(scheme.Transports, transport):
-		return Access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q: only those of Redfish may have +http or +https",
+		return Access{}, fmt.Errorf("spec.bmc.address %q has the scheme %q: only schemes of Redfish may have +http or +https",
 			bmc.Address, u.Scheme)
 	}
 	a := Access{Scheme: u.Scheme, BMCScheme: scheme, driver: drv, info: drv.info(u, bmc.DisableCertificateVerification)}

@@ -56,8 +56,8 @@ func TestAddresses(t *testing.T) {
 			`has the scheme "irmc", which this conductor does not know: it is one of fake, idrac-redfish, ` +
 				`idrac-virtualmedia, ilo5-redfish, ilo5-virtualmedia, ipmi, libvirt, redfish, redfish-uefihttp, redfish-virtualmedia`},
 		{"ipmi+https://10.0.0.1", false, wrong, "", nil,
-			`has the scheme "ipmi+https": only those of Redfish may have +http or +https`},
-		{"redfish+ftp://10.0.0.1", false, wrong, "", nil, `only those of Redfish may have +http or +https`},
+			`has the scheme "ipmi+https": only schemes of Redfish may have +http or +https`},
+		{"redfish+ftp://10.0.0.1", false, wrong, "", nil, `only schemes of Redfish may have +http or +https`},
 		{"redfish://", false, wrong, "", nil, "names no host"},
 		{"redfish://my_bmc", false, wrong, "", nil, `has "my_bmc" for a host`},
 		{"redfish://admin:pw@10.0.0.1", false, wrong, "", nil, "has a user in it"},

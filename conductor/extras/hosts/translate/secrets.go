@@ -63,7 +63,7 @@ func (s Source) text(field string, ref *hostapi.SecretReference, key string, lax
 		return "", nil
 	}
 	if ref.Namespace != "" && ref.Namespace != s.Host.Namespace {
-		return "", fmt.Errorf("%s names a secret of namespace %s: only those of the host's own, %s, may be used", field,
+		return "", fmt.Errorf("%s names a secret of namespace %s: only secrets of the host's own, %s, may be used", field,
 			ref.Namespace, s.Host.Namespace)
 	}
 	secret, ok := s.Secrets[ref.Name]
@@ -100,7 +100,7 @@ func object(field, text string) (map[string]any, error) {
 		if n, _ := fmt.Sscanf(err.Error(), "yaml: line %d:", &line); n == 1 {
 			where = fmt.Sprintf(": see line %d", line)
 		}
-		return nil, fmt.Errorf("what %s names is no object in YAML or JSON%s", field, where)
+		return nil, fmt.Errorf("the value that %s names is no object in YAML or JSON%s", field, where)
 	}
 	return out, nil
 }

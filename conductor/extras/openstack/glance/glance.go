@@ -130,7 +130,7 @@ func (c *Client) ask(ctx context.Context, about, path string, into any) error {
 	}
 	err = c.read(ctx, about, base+path, into)
 	if s := status(err); err != nil && s != http.StatusNotFound && s != http.StatusForbidden {
-		c.o.Log.Warn("Glance does not tell of an image", "url", base+path, "err", err)
+		c.o.Log.Warn("Glance does not report an image", "url", base+path, "err", err)
 	}
 	return err
 }

@@ -63,7 +63,7 @@ func checkAtRest(n node.Node) error {
 	case info.Class != node.Stable && info.Class != node.Failed:
 		return node.Refuse(node.InvalidState,
 			"Node %s is %q: only nodes at rest can be imported; wait until it is available, active or another stable state, "+
-				"or abort what is done to it.", n.UUID, n.ProvisionState)
+				"or abort its activity.", n.UUID, n.ProvisionState)
 	case n.PowerState != "" && n.PowerState != node.PowerOn && n.PowerState != node.PowerOff:
 		return node.Refuse(node.Invalid, "power_state %q of node %s: expected %q, %q or none", n.PowerState, n.UUID,
 			node.PowerOn, node.PowerOff)

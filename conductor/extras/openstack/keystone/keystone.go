@@ -173,7 +173,7 @@ func (c *Client) ask(ctx context.Context, token string, expired bool) (auth.Iden
 		return auth.Identity{}, fmt.Errorf("the user %[2]q may check no tokens of Keystone at %[1]s: give it the "+
 			"role service or admin in the project %[3]q", c.o.URL, c.o.User, c.o.Project)
 	case err != nil:
-		return auth.Identity{}, fmt.Errorf("ask Keystone at %s whose a token is: %w", c.o.URL, plain(err))
+		return auth.Identity{}, fmt.Errorf("ask Keystone at %s for the owner of a token: %w", c.o.URL, plain(err))
 	case body.Token == nil || body.Token.User.ID == "" || body.Token.Expires.IsZero():
 		return auth.Identity{}, fmt.Errorf("the answer of Keystone at %s is without a user or an end of the token: is it "+
 			"Keystone's URL?", c.o.URL)

@@ -96,8 +96,8 @@ func (c *Client) wanted(ctx context.Context, n node.Node, to, network string, po
 		}
 	}
 	if len(all) == 0 {
-		return nil, node.Refuse(node.Invalid, "no port of the node has pxe_enabled and local_link_connection: nothing tells "+
-			"Neutron where the machine is plugged in")
+		return nil, node.Refuse(node.Invalid, "no port of the node has pxe_enabled and local_link_connection: no "+
+			"field tells Neutron where the machine is plugged in")
 	}
 	return all, nil
 }
@@ -236,8 +236,8 @@ func (c *Client) create(ctx context.Context, wanted map[string]binding, ports []
 // warn notes a port that Neutron has not bound at any switch.
 func warn(p port, a *plan.Attached) {
 	if p.VIFType == bindingFailed {
-		a.Warnings = append(a.Warnings, "Neutron has told no switch of its port "+p.ID+" (binding_failed): no mechanism "+
-			"driver has taken it")
+		a.Warnings = append(a.Warnings, "Neutron has configured no switch for its port "+p.ID+" (binding_failed): no "+
+			"mechanism driver has taken it")
 	}
 }
 

@@ -143,7 +143,7 @@ func (t *Notifier) notify(ctx context.Context, changes []change) {
 		}
 		var lasting interface{ Permanent() bool }
 		if try == tries || errors.As(err, &lasting) && lasting.Permanent() {
-			t.Log.Warn("Nova was not told of power changes; it finds them by itself within minutes", "count", len(changes),
+			t.Log.Warn("Nova was not notified of power changes; it finds them by itself within minutes", "count", len(changes),
 				"nodes", nodesOf(changes), "try", try, "err", err)
 			return
 		}

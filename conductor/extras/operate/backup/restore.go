@@ -42,7 +42,7 @@ func (t Target) RefuseUsed() error {
 	}
 	for _, e := range entries {
 		if e.Name() != datafolder.LockFile {
-			return fmt.Errorf("--data-dir %s is not empty (%s): move what is in it away, or name an empty folder", t.Dir,
+			return fmt.Errorf("--data-dir %s is not empty (%s): move its content away, or name an empty folder", t.Dir,
 				e.Name())
 		}
 	}
@@ -153,7 +153,7 @@ func (t Target) toServer(ctx context.Context) (rows int64, err error) {
 	to := store.Place{Address: t.Server.URL, Password: t.Server.Password}
 	has, err := store.HasCluster(ctx, to.Address, store.PostgresOptions{Password: to.Password})
 	if err == nil && has {
-		err = fmt.Errorf("%s: a cluster has used it, and its keys are not those of the backup: name an empty database", to)
+		err = fmt.Errorf("%s: a cluster has used it with other keys than the backup's: name an empty database", to)
 	}
 	if err != nil {
 		return 0, err

@@ -103,7 +103,7 @@ func lookAtPorts(ctx context.Context, h Host) (all []Finding) {
 		case err == nil:
 			all = append(all, good("%s %s is free", w.network, w.address))
 		case errors.Is(err, syscall.EADDRINUSE):
-			all = append(all, bad("stop the program that has it: ss -lntup", "%s %s is in use", w.network, w.address))
+			all = append(all, bad("stop the program that uses it: ss -lntup", "%s %s is in use", w.network, w.address))
 		case errors.Is(err, syscall.EACCES):
 			all = append(all, warn("run as root", "%s %s: this user may not look", w.network, w.address))
 		default:
@@ -136,9 +136,9 @@ func lookAtAPI(ctx context.Context, h Host) []Finding {
 	}
 	all := []Finding{good("%s answers", url)}
 	for header, text := range map[string]string{
-		nodeapi.HeaderClock: "the clock of the conductor is %s from that of this host, which was set while it ran: it " +
+		nodeapi.HeaderClock: "the clock of the conductor is %s from this host's, which was set while it ran: it " +
 			"follows by a minute in an hour",
-		nodeapi.HeaderDatabaseClock: "the clock of the cluster's database is %s from that of this host",
+		nodeapi.HeaderDatabaseClock: "the clock of the cluster's database is %s from this host's",
 	} {
 		at, err := time.Parse(time.RFC3339, answer.Header.Get(header)) // a conductor has one of them
 		if off := h.Now().Sub(at).Round(time.Second); err == nil && off.Abs() >= time.Minute {
@@ -161,7 +161,7 @@ func lookAtInterface(_ context.Context, h Host) []Finding {
 		return []Finding{bad("ip link set "+name+" up", "%s is down", name)}
 	}
 	if i.Flags&net.FlagRunning == 0 {
-		return []Finding{bad("look at cable and switch", "%s has no link", name)}
+		return []Finding{bad("check cable and switch", "%s has no link", name)}
 	}
 	at, own, err := h.Boot.Address()
 	if err != nil {

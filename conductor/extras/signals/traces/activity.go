@@ -61,7 +61,7 @@ func (t *Tracer) begin(n *node.Node, at time.Time) *activity {
 	return a
 }
 
-// adopt goes on with the stored activity of a node. The beginning of its step is not stored. It is taken to be the
+// adopt continues with the stored activity of a node. The beginning of its step is not stored. It is taken to be the
 // first question about the step, or else the last write of the node.
 func (t *Tracer) adopt(n *node.Node) *activity {
 	a := t.begin(n, t.now())

@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// Committed takes a change that was committed with ctx. It goes on with the activity of a node that an earlier process
-// has begun, and forgets a deleted node.
+// Committed takes a change that was committed with ctx. It continues with the activity of a node that an earlier
+// process has begun, and forgets a deleted node.
 func (t *Tracer) Committed(ctx context.Context, c *node.Committed) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -42,7 +42,7 @@ var options = map[string]map[string]option{
 		"read_default_file": unread, "read_default_group": unread,
 		"ssl_capath": noCheck, "ssl_cipher": noCheck, "ssl_crl": noCheck, "ssl_crlpath": noCheck,
 		"server_public_key": noCheck,
-		"ssl_key_password":  {instead: "keys with a password are not read here: give ssl_key=FILE with one that has none"},
+		"ssl_key_password":  {instead: "keys with a password are not read here: give ssl_key=FILE with a key without one"},
 	},
 	postgreSQL: {
 		"application_name": counts, "channel_binding": counts, "dbname": counts, "krbsrvname": counts,

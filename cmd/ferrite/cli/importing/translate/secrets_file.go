@@ -80,7 +80,7 @@ func secretsCSV(raw []byte) (Secrets, error) {
 	r := csv.NewReader(bytes.NewReader(raw))
 	head, err := r.Read()
 	if err != nil || len(head) < 2 || head[0] != "node" {
-		return nil, errors.New("expected a first line node,KEY,...: the keys are those of driver_info")
+		return nil, errors.New("expected a first line node,KEY,...: each KEY is a key of driver_info")
 	}
 	s := Secrets{}
 	for {

@@ -108,5 +108,5 @@ func allThere(ctx context.Context, s *client.Session, names []string) error {
 	if len(names) == 1 {
 		return all[0]
 	}
-	return fmt.Errorf("%w\n  nothing was asked of the %d nodes", errors.Join(all...), len(names))
+	return fmt.Errorf("%w\n  nothing was requested of the %d nodes", errors.Join(all...), len(names))
 }

@@ -76,7 +76,7 @@ func (c *client) Do(ctx context.Context, method, path string, in, out any) error
 		return nil
 	}
 	if err := json.Unmarshal(reply, out); err != nil {
-		return fmt.Errorf("%s %s: the answer is not that of a conductor; is %s the right URL? %w", method,
+		return fmt.Errorf("%s %s: the answer is not a conductor's; is %s the right URL? %w", method,
 			path, c.Base, err)
 	}
 	return nil

@@ -114,7 +114,7 @@ func (c *client) Upload(ctx context.Context, path string, body io.Reader, size i
 		return &lostError{fmt.Errorf("PUT %s: the answer ended early: %w", path, err)}
 	}
 	if err := json.Unmarshal(reply, out); err != nil {
-		return fmt.Errorf("PUT %s: the answer is not that of a conductor; is %s the right URL? %w", path, c.Base, err)
+		return fmt.Errorf("PUT %s: the answer is not a conductor's; is %s the right URL? %w", path, c.Base, err)
 	}
 	return nil
 }

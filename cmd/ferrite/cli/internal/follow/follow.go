@@ -64,7 +64,7 @@ func (f *follower) once(ctx context.Context) error {
 	for lines.Scan() {
 		var e nodeapi.Event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			return fmt.Errorf("GET %s: the answer is not that of a conductor: %w", path, err)
+			return fmt.Errorf("GET %s: the answer is not a conductor's: %w", path, err)
 		}
 		if e.Cursor != "" {
 			f.query.After = e.Cursor

@@ -53,7 +53,7 @@ export const verbs: Record<string, { verb: string; to: string; why: string }[]> 
     {
       "verb": "manage",
       "to": "manageable",
-      "why": "an operator has looked at it"
+      "why": "an operator has checked it"
     }
   ],
   "clean hold": [
@@ -130,7 +130,7 @@ export const verbs: Record<string, { verb: string; to: string; why: string }[]> 
     {
       "verb": "manage",
       "to": "manageable",
-      "why": "an operator accepts what is known"
+      "why": "an operator accepts the known data"
     },
     {
       "verb": "inspect",
@@ -160,7 +160,7 @@ export const verbs: Record<string, { verb: string; to: string; why: string }[]> 
     {
       "verb": "inspect",
       "to": "inspecting",
-      "why": "learn what the machine is made of"
+      "why": "read the machine's hardware"
     },
     {
       "verb": "adopt",
