@@ -28,7 +28,7 @@ var Table = []Transition{
 	{Verifying, Done, Manageable, Internal, "power and management answered, the power state is known"},
 	{Verifying, Fail, Enroll, Internal, "wrong credentials or no BMC: nothing was learnt, last_error says why"},
 
-	{Manageable, Provide, Cleaning, ByRequest, "wipe what the last owner left, then offer the machine"},
+	{Manageable, Provide, Cleaning, ByRequest, "wipe the data of the last owner, then offer the machine"},
 	{Manageable, Clean, Cleaning, ByRequest, "the steps an operator listed; ends in manageable again"},
 	{Manageable, Inspect, Inspecting, ByRequest, "read the machine's hardware"},
 	{Manageable, Adopt, Adopting, ByRequest, "it already runs a workload: take it over untouched"},
@@ -63,7 +63,7 @@ var Table = []Transition{
 	{CleanWait, Resume, Cleaning, Internal, "the agent has called, or a step ended"},
 
 	{CleanHold, Abort, CleanFailed, ByRequest, "an operator gives up"},
-	{CleanHold, Unhold, CleanWait, ByRequest, "an operator lets it go on at the next heartbeat"},
+	{CleanHold, Unhold, CleanWait, ByRequest, "an operator continues it at the next heartbeat"},
 
 	{CleanFailed, Manage, Manageable, ByRequest, "an operator has checked it"},
 
@@ -81,7 +81,7 @@ var Table = []Transition{
 	{DeployWait, Abort, DeployFailed, ByRequest, "an operator stops it, where the step allows"},
 	{DeployWait, Delete, Deleting, ByRequest, "not wanted any more"},
 
-	{DeployHold, Unhold, DeployWait, ByRequest, "an operator lets it go on at the next heartbeat"},
+	{DeployHold, Unhold, DeployWait, ByRequest, "an operator continues it at the next heartbeat"},
 	{DeployHold, Abort, DeployFailed, ByRequest, "an operator gives up"},
 
 	{DeployFailed, Rebuild, Deploying, ByRequest, "try again with the same instance"},
@@ -104,8 +104,8 @@ var Table = []Transition{
 	{ServiceWait, Abort, ServiceFailed, ByRequest, "an operator stops it, where the step allows"},
 	{ServiceWait, Delete, Deleting, ByRequest, "not wanted any more"},
 
-	{ServiceHold, Service, Servicing, ByRequest, "go on with other steps"},
-	{ServiceHold, Unhold, ServiceWait, ByRequest, "an operator lets it go on at once"},
+	{ServiceHold, Service, Servicing, ByRequest, "continue with other steps"},
+	{ServiceHold, Unhold, ServiceWait, ByRequest, "an operator continues it at once"},
 	{ServiceHold, Fail, ServiceFailed, Internal, "the held work cannot be continued"},
 	{ServiceHold, Abort, ServiceFailed, ByRequest, "an operator gives up"},
 

@@ -65,7 +65,7 @@ export const verbs: Record<string, { verb: string; to: string; why: string }[]> 
     {
       "verb": "unhold",
       "to": "clean wait",
-      "why": "an operator lets it go on at the next heartbeat"
+      "why": "an operator continues it at the next heartbeat"
     }
   ],
   "clean wait": [
@@ -98,7 +98,7 @@ export const verbs: Record<string, { verb: string; to: string; why: string }[]> 
     {
       "verb": "unhold",
       "to": "wait call-back",
-      "why": "an operator lets it go on at the next heartbeat"
+      "why": "an operator continues it at the next heartbeat"
     },
     {
       "verb": "abort",
@@ -150,7 +150,7 @@ export const verbs: Record<string, { verb: string; to: string; why: string }[]> 
     {
       "verb": "provide",
       "to": "cleaning",
-      "why": "wipe what the last owner left, then offer the machine"
+      "why": "wipe the data of the last owner, then offer the machine"
     },
     {
       "verb": "clean",
@@ -241,12 +241,12 @@ export const verbs: Record<string, { verb: string; to: string; why: string }[]> 
     {
       "verb": "service",
       "to": "servicing",
-      "why": "go on with other steps"
+      "why": "continue with other steps"
     },
     {
       "verb": "unhold",
       "to": "service wait",
-      "why": "an operator lets it go on at once"
+      "why": "an operator continues it at once"
     },
     {
       "verb": "abort",
