@@ -54,7 +54,7 @@ func TestUnifiedKernelImage(t *testing.T) {
 		"no partition":   {at(image(line), nil), func(s *System) { s.ESP = 7 }, want, "no partition 7"},
 		"no file":        {files{}, nil, want, "file does not exist"},
 		"no program":     {at("#!/bin/sh\n"+strings.Repeat("x", 99), nil), nil, want, "no EFI program"},
-		"unknown loader": {at(program(section{".text", "x"}), nil), nil, want, "none of the boot loaders"},
+		"unknown loader": {at(program(section{".text", "x"}), nil), nil, want, "entries of this boot loader cannot be read"},
 		"no kernel":      {at(program(section{".linux", strings.Repeat("x", 999)}), nil), nil, want, "found no HdrS"},
 		"long line":      {at(image("root=x "+strings.Repeat("a", 2048)), nil), nil, want, "its kernel takes 2047"},
 		"cut short":      {at(image(line)[:1500], nil), nil, want, "the file at"},

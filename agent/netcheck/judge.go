@@ -34,7 +34,7 @@ func router(l Link, h *Heard, r netip.Addr) Finding {
 	case h.elsewhere(l.Tag, r) >= 0:
 		at := h.elsewhere(l.Tag, r)
 		f.Reason = fmt.Sprintf("%s in %s, but it is heard in %s: wrong VLAN", none, vlan(l.Tag), vlan(at))
-		f.Remedy = fmt.Sprintf("set vlan_id as %s has it, or the switch port to %s", vlan(at), vlan(l.Tag))
+		f.Remedy = fmt.Sprintf("set vlan_id for %s, or the switch port to %s", vlan(at), vlan(l.Tag))
 	case host.IsValid():
 		f.Reason = fmt.Sprintf("%s, while %s of the same network answers: wrong router address, or the router is down",
 			none, host)
@@ -42,7 +42,7 @@ func router(l Link, h *Heard, r netip.Addr) Finding {
 	case other >= 0:
 		f.Reason = fmt.Sprintf("%s in %s, while hosts of %s are heard in %s: wrong VLAN", none, vlan(l.Tag),
 			subnet, vlan(other))
-		f.Remedy = fmt.Sprintf("set vlan_id as %s has it, or the switch port to %s", vlan(other), vlan(l.Tag))
+		f.Remedy = fmt.Sprintf("set vlan_id for %s, or the switch port to %s", vlan(other), vlan(l.Tag))
 	case h.unannounced(l.Tag):
 		f.Reason = fmt.Sprintf("%s, and the switch announces %s on this port by LLDP, not %s: wrong VLAN", none,
 			vlans(h.Announced), vlan(l.Tag))

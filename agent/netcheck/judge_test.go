@@ -65,7 +65,7 @@ func TestJudge(t *testing.T) {
 				"give one of the two another address"},
 		"router in another VLAN": {tagged(100, one), heard(map[int][]string{200: {"192.0.2.1"}}), nil, nil,
 			"router 192.0.2.1 on eth0.100: no answer to ARP in VLAN 100, but it is heard in VLAN 200: wrong VLAN; " +
-				"set vlan_id to that of VLAN 200, or the switch port to VLAN 100"},
+				"set vlan_id for VLAN 200, or the switch port to VLAN 100"},
 		"router untagged": {tagged(100, one), heard(map[int][]string{0: {"192.0.2.1"}}), nil, nil,
 			"it is heard in no VLAN (untagged): wrong VLAN"},
 		"another host answers": {tagged(100, one), heard(map[int][]string{100: {"192.0.2.7"}}), nil, nil,

@@ -51,7 +51,7 @@ func TestRender(t *testing.T) {
 	odd.Name, odd.Machine, odd.Cards, odd.Total = "", "evil\x1b[2J\tmachine", nil, 0
 	unreachable := early
 	unreachable.Network = []string{"router 192.0.2.1 on vlan100: no answer to ARP in VLAN 100, but it is heard in " +
-		"VLAN 200: wrong VLAN; set vlan_id to that of VLAN 200, or the switch port to VLAN 100", "conductor " +
+		"VLAN 200: wrong VLAN; set vlan_id for VLAN 200, or the switch port to VLAN 100", "conductor " +
 		"http://c: no way", "third"}
 	for name, s := range map[string]State{"busy": busy(), "early": early, "odd": odd, "unreachable": unreachable} {
 		t.Run(name, func(t *testing.T) {

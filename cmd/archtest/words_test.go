@@ -23,9 +23,9 @@ const wordBudget = "testdata/words.txt"
 var vague = regexp.MustCompile(
 	`(?i)\b(what|whatever|who|whose|whom|nobody|somebody|tells?|told|one\s+that|those\s+of|that\s+of)\b`)
 
-// TestWords counts comment blocks, texts and paragraphs with vague words. A block is a comment group of go/ast: adjacent
-// lines, in production files and in tests. A text is a string literal of a production file with a space. The count of a row may fall but not rise; `-update` lowers the budget and
-// never raises it.
+// TestWords counts comment blocks, texts and paragraphs with vague words. A block is a comment group of go/ast:
+// adjacent lines, in production files and in tests. A text is a string literal of a production file with a space. The
+// count of a row may fall but not rise; `-update` lowers the budget and never raises it.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	all, found := map[string]int{}, map[string][]string{}
@@ -59,8 +59,8 @@ func TestWords(t *testing.T) {
 		n, most := len(found[row]), budget[row]
 		t.Logf("%s: %d of %d texts, %.1f %%", row, n, texts, 100*float64(n)/float64(texts))
 		if n > most {
-			t.Errorf("%s has %d comment blocks, texts or paragraphs with vague words, but its budget in cmd/archtest/%s is %d. Give "+
-				"the new sentences a noun and an active verb (CONTRIBUTING.md, \"How we write\"), or better some old ones. Code "+
+			t.Errorf("%s has %d comment blocks, texts or paragraphs with vague words, but its budget in cmd/archtest/%s is %d. "+
+				"Give the new sentences a noun and an active verb (CONTRIBUTING.md, \"How we write\"), or better some old ones. Code "+
 				"that moves between top-level folders takes its number along: change both rows. The first ones:\n%s",
 				row, n, wordBudget, most, strings.Join(found[row][:min(n, 8)], "\n"))
 		}

@@ -32,7 +32,8 @@ var glanceSource = imageSource{formed: func(*url.URL) bool { return true }}
 
 // imageForms is imageSources for people.
 const imageForms = "http(s)://host/path, image:NAME (see: ferrite image list; for a file: ferrite image add NAME " +
-	"FILE), the UUID of an image of Glance, oci://registry/repository:tag or @sha256:digest, or file:///path on the conductor"
+	"FILE), the UUID of an image of Glance, oci://registry/repository:tag or @sha256:digest, or file:///path on the " +
+	"conductor"
 
 func hasHost(u *url.URL) bool { return u.Host != "" }
 

@@ -45,7 +45,7 @@ func (e ScriptAsked) handle(d *decision) error {
 	if !Proven(d.n) || !d.atMachine() {
 		return nil
 	}
-	reason := fmt.Sprintf("the machine has restarted by itself: its boot script was asked for from %s, after this "+
+	reason := fmt.Sprintf("the machine has restarted by itself: its boot script was requested from %s, after this "+
 		"boot's one-time token was used at %s; "+
 		"if it did not restart, another machine took its address: see docs/boot-identity.md", e.From, d.agentAt())
 	d.hurry = d.f.EffectPending

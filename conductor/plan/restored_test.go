@@ -28,7 +28,7 @@ func TestAfterRestore(t *testing.T) {
 		{"deploying", node.Node{ProvisionState: node.Deploying, Run: busy}, "agent.execute", "", "",
 			"root disk is overwritten", "root disk is overwritten"},
 		{"verifying", node.Node{ProvisionState: node.Verifying, Run: &node.Run{}}, "power.validate", "", "",
-			"continues with what it was at in state verifying", ""},
+			"continues its activity in state verifying", ""},
 		{"a power change", node.Node{ProvisionState: node.Active, TargetPowerState: node.PowerOff, Chore: "power.set"},
 			"power.set", "", "", "continues with power.set, for power off", "power.set"},
 		{"available, and on", node.Node{ProvisionState: node.Available, PowerState: node.PowerOff}, "", node.PowerOn, "",
@@ -36,7 +36,7 @@ func TestAfterRestore(t *testing.T) {
 		{"active, and off", node.Node{ProvisionState: node.Active, PowerState: node.PowerOn}, "", node.PowerOff, "",
 			"may have been undeployed since", ""},
 		{"a silent BMC", node.Node{ProvisionState: node.Active, PowerState: node.PowerOn}, "", "", "timed out",
-			"does not tell its power: timed out", ""},
+			"does not report its power: timed out", ""},
 	} {
 		var said, danger []string
 		for _, f := range AfterRestore(c.n, c.effect, c.now, c.failure) {

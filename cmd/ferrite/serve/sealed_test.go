@@ -233,7 +233,7 @@ func TestLostKeyAtStart(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 	c := start(t, dir, "--init")
-	if log := c.Log.String(); !strings.Contains(log, "drop what the lost key") {
+	if log := c.Log.String(); !strings.Contains(log, "drop the data that the lost key") {
 		t.Errorf("the log does not say what was dropped: %s", log)
 	}
 	n := c.Call(t, "GET", "/v1/nodes/in-active", nil, http.StatusOK)

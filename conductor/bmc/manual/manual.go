@@ -88,8 +88,8 @@ func (d *Driver) Confirm(n node.Node, state node.PowerState) error {
 	want := targets[m.awaited].confirmed
 	switch {
 	case m.awaited == "":
-		return node.Refuse(node.Conflict, "node %s does not wait for a person to switch its machine: its power is recorded as "+
-			"%q. Ask for a change first: ferrite node power on %s", n.UUID, m.power, n.UUID)
+		return node.Refuse(node.Conflict, "node %s does not wait for a person to switch its machine: its power is recorded "+
+			"as %q. Ask for a change first: ferrite node power on %s", n.UUID, m.power, n.UUID)
 	case state != want:
 		return node.Refuse(node.Conflict,
 			"node %s waits for %q, and %q was confirmed: bring the machine to %q, then confirm "+

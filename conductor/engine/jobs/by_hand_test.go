@@ -46,7 +46,7 @@ func TestByHand(t *testing.T) {
 			asks: "a person to restart the machine; then: ferrite node confirm power on one"},
 		"boots": {target: on, stage: "ipxe script", power: on,
 			asks: "a person to switch the machine on; then: ferrite node confirm power on one"},
-		"only DHCP": {target: on, stage: "dhcp ack", power: off, failure: "nobody confirmed within 4h0m0s",
+		"only DHCP": {target: on, stage: "dhcp ack", power: off, failure: "no person confirmed within 4h0m0s",
 			asks: "a person to switch the machine on; then: ferrite node confirm power on one"},
 		"nobody": {target: on, power: off, failure: "ferrite node confirm power on",
 			asks: "a person to switch the machine on; then: ferrite node confirm power on one"},

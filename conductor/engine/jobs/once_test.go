@@ -240,7 +240,7 @@ func TestRequestEndsByLimit(t *testing.T) {
 func TestPowerComesLate(t *testing.T) {
 	for target, hint := range map[node.PowerState]string{
 		node.PowerOff:     "raise --power-timeout or driver_info power_timeout",
-		node.SoftPowerOff: "ask for power off, which cuts the power",
+		node.SoftPowerOff: "power off cuts the power",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := enginetest.NewBoards(t)

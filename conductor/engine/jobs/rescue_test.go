@@ -73,7 +73,7 @@ func TestRescueWhoseAnswerIsLost(t *testing.T) {
 		"for there was no agent": {func(*world, *machine) error { return enginetest.ErrRefused }, node.RescueFailed,
 			"gone before it was given the password"},
 		"and the machine with it": {func(_ *world, m *machine) error { m.Boot++; return enginetest.ErrLost },
-			node.RescueFailed, "try to log in, or ask for the rescue again"},
+			node.RescueFailed, "try it, or request the rescue again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -87,7 +87,7 @@ const (
 	askedTwice = "its token was given out before"
 	wrongWord  = "the caller does not know the one-time token of this boot"
 	notLent    = "the machine has no lease of this boot: another machine has the address of an earlier boot"
-	noScript   = "no boot script was asked for in this boot"
+	noScript   = "no boot script was requested in this boot"
 	oldRamdisk = "the ramdisk was built before boots had one-time tokens; rebuild the ramdisk with ferrite ramdisk build"
 )
 

@@ -124,8 +124,8 @@ var unfetched = regexp.MustCompile(`E: Failed to fetch (\S+)\s+([^;]+)`)
 type notFetched struct{ url, cause string }
 
 func (e notFetched) Error() string {
-	return fmt.Sprintf("apt could not fetch %s\n  cause: %s\n  try: connect this host to the archive of packages, or build "+
-		"on a host that has it; a build whose packages are cached needs no network", e.url, e.cause)
+	return fmt.Sprintf("apt could not fetch %s\n  cause: %s\n  try: connect this host to the archive of packages, or "+
+		"build on a host that has it; a build whose packages are cached needs no network", e.url, e.cause)
 }
 
 // fetchError is the error of an apt that could not fetch a file, with each fact once; other errors stay.

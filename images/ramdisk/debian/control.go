@@ -60,7 +60,7 @@ func (p *parser) line(line []byte) error {
 		return nil
 	case ' ', '\t':
 		if p.name == "" {
-			return errors.New("expected `Field: value`, found a line that continues with none")
+			return errors.New("expected `Field: value`, found a continued line without one")
 		}
 		p.value.WriteByte('\n')
 		p.value.Write(bytes.TrimLeft(line, " \t"))

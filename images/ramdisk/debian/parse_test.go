@@ -23,7 +23,7 @@ func TestReadParagraphs(t *testing.T) {
 		t.Error(err, diff)
 	}
 	for text, want := range map[string]string{
-		" a": "continues with none", "a": "expected `Field: value`", "A: 1\na: 2": "twice", ": x": "expected",
+		" a": "found a continued line without one", "a": "expected `Field: value`", "A: 1\na: 2": "twice", ": x": "expected",
 		"A: " + strings.Repeat("x", maxLine):                           "too long",
 		strings.Repeat("A: "+strings.Repeat("x", maxLine/2)+"\n ", 20): "more than 8 MiB",
 	} {

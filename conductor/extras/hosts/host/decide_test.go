@@ -188,7 +188,7 @@ func TestDecisions(t *testing.T) {
 			spec(func(s *hostapi.HostSpec) { s.InspectionMode = hostapi.InspectionFast })}, "manage"},
 		{inspecting, node.InspectFailed, []edit{lastError("Inspection was aborted")}, "inspect"},
 		{inspecting, node.Active, nil,
-			`inspection error 1: node n1 is "active", which a host that is "inspecting" cannot go on from: bring it to "manageable" (ferrite node), or delete it to have it registered anew`},
+			`inspection error 1: node n1 is "active", from which a host that is "inspecting" cannot continue: bring it to "manageable" (ferrite node), or delete it to have it registered anew`},
 
 		{preparing, node.Manageable, []edit{spec(hardwareRAID)}, "raid " + redfishRAID},
 		{preparing, node.Available, []edit{spec(hardwareRAID)}, "manage"},

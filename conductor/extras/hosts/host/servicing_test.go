@@ -170,7 +170,7 @@ func TestFirmwareIsMade(t *testing.T) {
 			provisioned, node.Active, []edit{settingsWanted(), live, poweredOff, rested}, "power on",
 		},
 		"rescued meanwhile": {provisioned, node.Rescue, []edit{settings, live, beingServiced},
-			`servicing error 1: node n1 is "rescue", which a host that is "provisioned" cannot go on from: bring it to "manageable" (ferrite node), or delete it to have it registered anew`},
+			`servicing error 1: node n1 is "rescue", from which a host that is "provisioned" cannot continue: bring it to "manageable" (ferrite node), or delete it to have it registered anew`},
 		"deprovisioned meanwhile": {hostapi.StateDeprovisioning, node.ServiceWait,
 			[]edit{settings, live, beingServiced}, "delete"},
 		"detached meanwhile": {

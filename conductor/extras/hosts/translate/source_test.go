@@ -195,10 +195,10 @@ func TestConfigDrive(t *testing.T) {
 		"another's": {func(s *hostapi.HostSpec) {
 			s.UserData = &hostapi.SecretReference{Name: "u", Namespace: "kube-system"}
 		}, nil, nil,
-			"spec.userData names a secret of namespace kube-system: only those of the host's own, default, may be used"},
+			"spec.userData names a secret of namespace kube-system: only secrets of the host's own, default, may be used"},
 		"no object": {
 			func(s *hostapi.HostSpec) { s.NetworkData = ref("n") }, map[string]hostapi.Secret{"n": data("networkData", "- a")},
-			nil, "what spec.networkData names is no object in YAML or JSON",
+			nil, "the value that spec.networkData names is no object in YAML or JSON",
 		},
 	} {
 		s := testSource(c.spec)

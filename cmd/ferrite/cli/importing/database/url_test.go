@@ -100,7 +100,7 @@ func TestCheckOptions(t *testing.T) {
 		"mysql://u@db/i?ssl_cipher=A&ssl_ca=a":             "give ssl_ca=FILE instead",
 		"mysql://u@db/i?read_default_file=/etc/my.cnf":     "not read here: give ssl_ca=FILE or unix_socket=FILE instead",
 		"mysql://u@db/i?read_default_group=client":         "not read here: give ssl_ca=FILE or unix_socket=FILE instead",
-		"mysql://u@db/i?ssl_key_password=p":                "give ssl_key=FILE with one that has none",
+		"mysql://u@db/i?ssl_key_password=p":                "give ssl_key=FILE with a key without one",
 		"mysql://u@db/i?sslmode=verify-full":               "the option sslmode is not known here: leave it out",
 		"mysql://u@db/i?ssl_ca=a&ssl_ca=b":                 "the option ssl_ca is given 2 times",
 		"postgresql://u@db/i?ssl_mode=VERIFY_CA":           "the option ssl_mode is not known here",

@@ -140,7 +140,7 @@ func warningText(header string) string {
 // missingNode is how Ironic words that there is no such node, by a name that is no host's.
 var missingNode = regexp.MustCompile(`^Node ([\w.-]+) could not be found`)
 
-// ofHost is a request about the node of a host in the namespace default: lists show people such a node by the name of its
+// ofHost is a request about the node of a host in the namespace default: lists show such a node by the name of its
 // host. ok is false if the answer is not that the request's node is missing.
 func ofHost(r Request, f *nodeapi.Fault) (other Request, ok bool) {
 	at, missing := nodeOfPath.FindStringSubmatchIndex(r.Path), missingNode.FindStringSubmatch(f.Text)
