@@ -37,7 +37,7 @@ func TestValidate(t *testing.T) {
 		{"redfish_address", "https://", "must be a URL"},
 		{"redfish_address", "https://admin:secret@h", "must not hold credentials"},
 		{"redfish_address", "https://h\x00secret", "must be a URL"},
-		{"redfish_address", "https://h/?q", "remove what follows"},
+		{"redfish_address", "https://h/?q", "remove the rest"},
 		{"redfish_system_id", "/redfish/v1/Systems/1", ""},
 		{"redfish_system_id", "1", "must be a path such as"},
 		{"redfish_username", "admin", ""},

@@ -54,7 +54,7 @@ func TestImageChangedWhileLooked(t *testing.T) {
 				w.Settled(id)
 				return
 			}
-			if n := w.Settled(id); err == nil || !strings.Contains(err.Error(), "ask again") ||
+			if n := w.Settled(id); err == nil || !strings.Contains(err.Error(), "repeat the request") ||
 				n.ProvisionState != node.Available {
 				t.Errorf("%s: %v, the node is %s", name, err, n.ProvisionState)
 			}

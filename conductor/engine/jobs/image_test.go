@@ -296,7 +296,7 @@ func TestNamedImage(t *testing.T) {
 		refused string
 	}{
 		"fits": {9_000_000_000, ""}, "unknown": {0, ""},
-		"too large": {9_000_000_001, "and the largest disk of the machine, /dev/sda, has 9.0 GB"},
+		"too large": {9_000_000_001, "the largest disk of the machine, /dev/sda, is 9.0 GB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -387,7 +387,7 @@ func TestImageIsLookedAt(t *testing.T) {
 		"an ISO":                     {looker{at: {ISO: "it is an ISO"}}, nil, "", "image it is an ISO", ""},
 		"an ISO that is said a disk": {looker{at: {ISO: "it is an ISO"}}, nil, "raw", "", ""},
 		"too large": {
-			looker{at: {Size: 9_000_000_001}}, nil, "", "and the largest disk of the machine, /dev/sda, has 9.0 GB", "",
+			looker{at: {Size: 9_000_000_001}}, nil, "", "the largest disk of the machine, /dev/sda, is 9.0 GB", "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
