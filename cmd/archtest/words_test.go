@@ -60,8 +60,8 @@ func TestWords(t *testing.T) {
 		t.Logf("%s: %d of %d texts, %.1f %%", row, n, texts, 100*float64(n)/float64(texts))
 		if n > most {
 			t.Errorf("%s has %d comment blocks, texts or paragraphs with vague words, but its budget in cmd/archtest/%s is %d. "+
-				"Give the new sentences a noun and an active verb (CONTRIBUTING.md, \"How we write\"), or better some old ones. Code "+
-				"that moves between top-level folders takes its number along: change both rows. The first ones:\n%s",
+				"Give the new sentences a noun and an active verb (CONTRIBUTING.md, \"How we write\"), or better some old ones. "+
+				"Code that moves between top-level folders takes its number along: change both rows. The first ones:\n%s",
 				row, n, wordBudget, most, strings.Join(found[row][:min(n, 8)], "\n"))
 		}
 		if n < most && !*update {

@@ -282,7 +282,8 @@ func TestDropLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(steps[0], "drop the data that the lost key "+seal.IDOf(keyN(1)).String()+" sealed: 3 rows of nodes") {
+	want := "drop the data that the lost key " + seal.IDOf(keyN(1)).String() + " sealed: 3 rows of nodes"
+	if !strings.HasPrefix(steps[0], want) {
 		t.Errorf("it says %q", steps)
 	}
 	n, err := s.Node(t.Context(), "11111111-0000-4000-8000-000000000001")

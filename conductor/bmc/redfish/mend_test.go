@@ -112,8 +112,8 @@ func TestMendIsBounded(t *testing.T) {
 		doc, want string
 		most      int // bytes that are decoded
 	}{
-		"many":         {`{"HostingRoles": [7` + strings.Repeat(",7", 2*maxMended) + `]}`, "than the 2000 that are corrected", 1 << 20},
-		"many, spread": {`{"HostingRoles": [7` + strings.Repeat(`,"x",7`, 5000) + `]}`, "than the 2000 that are corrected", 4 << 20},
+		"many":         {`{"HostingRoles": [7` + strings.Repeat(",7", 2*maxMended) + `]}`, "2000 that are corrected", 1 << 20},
+		"many, spread": {`{"HostingRoles": [7` + strings.Repeat(`,"x",7`, 5000) + `]}`, "2000 that are corrected", 4 << 20},
 		"long":         {`{"HostingRoles": [` + long + strings.Repeat(","+long, 2600) + `]}`, "or they are too long", maxDecoded + 4<<20},
 		"one":          {`{"A": "` + strings.Repeat("x", 2<<20) + `", "Id": "a", "SerialNumber": 1}`, "", 3 << 20},
 	} {
