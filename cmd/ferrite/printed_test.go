@@ -204,8 +204,10 @@ func TestPrintedCommands(t *testing.T) {
 		t.Skip("runs a conductor")
 	}
 	root := newFreshRoot(t)
-	for name, text := range map[string]string{"host.yaml": printedHost, "secret": "wonderland\n", "image": string(make([]byte, 1<<20)),
-		"passphrase": "a long passphrase\n"} {
+	for name, text := range map[string]string{
+		"host.yaml": printedHost, "secret": "wonderland\n", "image": string(make([]byte, 1<<20)),
+		"passphrase": "a long passphrase\n",
+	} {
 		if err := os.WriteFile(filepath.Join(root.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

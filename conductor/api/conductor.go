@@ -71,8 +71,8 @@ type Ports interface {
 }
 
 // States changes machines by events of their nodes. A change returns once it is accepted, which a crash does not undo;
-// the work continues by itself, and a failure of it shows in the node. Of two requests at a time for one node, the second
-// is refused as Locked, but for an abort and for maintenance.
+// the work continues by itself, and a failure of it shows in the node. Of two requests at a time for one node, the
+// second is refused as Locked, but for an abort and for maintenance.
 type States interface {
 	Provision(ctx context.Context, ref string, r plan.Request) error
 	// SetPower waits timeout for the machine, 0 for the default.

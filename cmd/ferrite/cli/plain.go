@@ -15,7 +15,8 @@ var plainWords = []struct {
 	{regexp.MustCompile(`Node (\S+) was never inspected, so its disks are not known: ask for the verb inspect first\.`),
 		"node $1 was never inspected, so its disks are not known\n  try: ferrite node inspect $1"},
 	{regexp.MustCompile(`Access was denied to the following resource: (\S+)`),
-		"your role does not allow this ($1)\n  ask an admin of the conductor for a role that does: ferrite user set NAME --role ROLE"},
+		"your role does not allow this ($1)\n  ask an admin of the conductor for a role that does: " +
+			"ferrite user set NAME --role ROLE"},
 	{regexp.MustCompile(`No valid host was found\. Reason: No conductor service registered for conductor group "([^"]*)"\.`),
 		"no conductor of the group \"$1\" is alive\n  see: ferrite conductor list"},
 	{regexp.MustCompile(`No valid host was found\. Reason: No conductor service registered which supports driver ` +

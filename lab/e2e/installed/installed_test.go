@@ -31,8 +31,8 @@ const limit = 25 * time.Minute
 const card = "52:54:00:77:00:01"
 
 // wanted are the checks of checks.sh, in their order.
-var wanted = strings.Fields("install node printed state user capabilities setup boot key exposure killed frozen restarted " +
-	"stopped replaced purged")
+var wanted = strings.Fields("install node printed state user capabilities setup boot key exposure killed frozen " +
+	"restarted stopped replaced purged")
 
 // TestSystemd: installed in a Debian with systemd, the service runs as the unit says, is set up, comes back when it is
 // killed or frozen, and is purged.

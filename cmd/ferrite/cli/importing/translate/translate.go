@@ -136,7 +136,8 @@ func (n *Node) fields(r Record, o Options) Record {
 		out["power_state"] = power
 	}
 	if r["console_enabled"] == true {
-		n.note("its console was enabled: open it here with: ferrite node console %s", cmp.Or(text(r, "name"), text(r, "uuid"), "NODE"))
+		n.note("its console was enabled: open it here with: ferrite node console %s",
+			cmp.Or(text(r, "name"), text(r, "uuid"), "NODE"))
 	}
 	for _, key := range []string{"conductor_group", "owner", "lessee"} {
 		if is, ok := out[key].(string); ok {
