@@ -15,13 +15,17 @@ import (
 	"testing"
 )
 
-// wordBudget has two rows for each top-level folder, and two for pages: how many comment blocks and, as FOLDER:texts,
-// how many texts of its programs, or how many paragraphs, may contain a vague word.
+// wordBudget has two rows for each top-level folder, and four for pages: how many comment blocks and, as FOLDER:texts,
+// how many texts of its programs, or how many paragraphs, may contain a vague word; as literal:PAGES, a literal one.
 const wordBudget = "testdata/words.txt"
 
 // vague are the pronouns and verbs that hide the subject of a sentence. CONTRIBUTING.md shows better sentences.
 var vague = regexp.MustCompile(
 	`(?i)\b(what|whatever|who|whose|whom|nobody|somebody|tells?|told|one\s+that|those\s+of|that\s+of)\b`)
+
+// literal are words that a page translates from another language: it continues, contains, repairs, requests, takes over.
+var literal = regexp.MustCompile(`(?i)\b((go|goes|going|went)\s+on|(has|have|had)\s+it|mend(s|ed|ing)?|` +
+	`ask(s|ed|ing)?\s+for|(take|takes|took|taken)\s+(it|them|one)\s+up|hand(s|ed)?\s+in)\b`)
 
 // TestWords counts comment blocks, texts and paragraphs with vague words. A block is a comment group of go/ast:
 // adjacent lines, in production files and in tests. A text is a string literal of a production file with a space. The
@@ -50,16 +54,19 @@ func TestWords(t *testing.T) {
 		if folder, _, deep := strings.Cut(page, "/"); deep {
 			row = folder + "/*.md"
 		}
-		paragraphs, lines := vagueParagraphs(t, page)
-		all[row] += paragraphs
-		found[row] = append(found[row], lines...)
+		for row, words := range map[string]*regexp.Regexp{row: vague, "literal:" + row: literal} {
+			paragraphs, lines := paragraphsWith(t, page, words)
+			all[row] += paragraphs
+			found[row] = append(found[row], lines...)
+		}
 	}
 	budget := readBudget(t)
 	for row, texts := range all {
 		n, most := len(found[row]), budget[row]
 		t.Logf("%s: %d of %d texts, %.1f %%", row, n, texts, 100*float64(n)/float64(texts))
 		if n > most {
-			t.Errorf("%s has %d comment blocks, texts or paragraphs with vague words, but its budget in cmd/archtest/%s is %d. "+
+			t.Errorf("%s has %d comment blocks, texts or paragraphs with vague or literal words, but its budget in "+
+				"cmd/archtest/%s is %d. "+
 				"Give the new sentences a noun and an active verb (CONTRIBUTING.md, \"How we write\"), or better some old ones. "+
 				"Code that moves between top-level folders takes its number along: change both rows. The first ones:\n%s",
 				row, n, wordBudget, most, strings.Join(found[row][:min(n, 8)], "\n"))
@@ -93,9 +100,9 @@ func pages(t *testing.T) (found []string) {
 var notProse = regexp.MustCompile("(?ms)<!-- [Gg]enerated (from|by).*|<!-- generated: .*?<!-- end of generated: " +
 	".*?-->|^ *```.*?^ *```$|<!--.*?-->|`[^`\n]*`|\\]\\([^)\n]*\\)")
 
-// vagueParagraphs counts the paragraphs of a page, a row of a table as one, and returns a line for each with a vague
-// word.
-func vagueParagraphs(t *testing.T, page string) (paragraphs int, lines []string) {
+// paragraphsWith counts the paragraphs of a page, a row of a table as one, and returns a line for each with one of some
+// words.
+func paragraphsWith(t *testing.T, page string, words *regexp.Regexp) (paragraphs int, lines []string) {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("../..", page))
 	if err != nil {
@@ -108,7 +115,7 @@ func vagueParagraphs(t *testing.T, page string) (paragraphs int, lines []string)
 	for i, line := range strings.Split(prose+"\n\n", "\n") {
 		if (line == "" || strings.HasPrefix(line, "|")) && strings.TrimSpace(text) != "" {
 			paragraphs++
-			if word := vague.FindString(text); word != "" {
+			if word := words.FindString(text); word != "" {
 				lines = append(lines, fmt.Sprintf("%s:%d: %q in the paragraph that ends here", page, i, word))
 			}
 			text = ""
