@@ -23,7 +23,8 @@ const wordBudget = "testdata/words.txt"
 var vague = regexp.MustCompile(
 	`(?i)\b(what|whatever|who|whose|whom|nobody|somebody|tells?|told|one\s+that|those\s+of|that\s+of)\b`)
 
-// literal are words that a page translates from another language: it continues, contains, repairs, requests, takes over.
+// literal are words that a page translates from another language. The plain ones: it continues, contains, repairs,
+// requests, takes over.
 var literal = regexp.MustCompile(`(?i)\b((go|goes|going|went)\s+on|(has|have|had)\s+it|mend(s|ed|ing)?|` +
 	`ask(s|ed|ing)?\s+for|(take|takes|took|taken)\s+(it|them|one)\s+up|hand(s|ed)?\s+in)\b`)
 
