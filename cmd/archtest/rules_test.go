@@ -53,8 +53,8 @@ var rooms = []room{
 	{"lab", list("agent, core, extras, images, lab/network, lab/qemu, lab/redfish, proto, pxe"), "lab.go",
 		"the machine room as a library, and its suites; never shipped"},
 	{"docs", nil, "docs.go", "pages that the program prints"},
-	{"cmd/ferrite/internal", nil, "flaggroup/flaggroup.go",
-		"groups of flags in help, and secrets from terminals and files"},
+	{"cmd/ferrite/internal", list("proto"), "flaggroup/flaggroup.go",
+		"groups of flags in help, the configuration file, and secrets from terminals and files"},
 	{"cmd/ferrite/cli", list("proto, cmd/ferrite/internal"), "cli.go", "the CLI is a client like any other"},
 	{"cmd", list("agent, cmd/ferrite/cli, cmd/ferrite/internal, core, docs, extras, images, " +
 		"lab, lab/redfish, proto, pxe"), "ferrite/serve/serve.go", "wiring, and the rules of this table; no room imports it"},

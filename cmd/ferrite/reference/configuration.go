@@ -17,7 +17,8 @@ func Configuration(serve *cobra.Command) string {
 	fmt.Fprintf(&b, "# Configuration\n\n%s\n", generated)
 	b.WriteString("`ferrite serve` takes each setting as a flag, as a `FERRITE_` variable, or as a key of the YAML " +
 		"file that\n" +
-		"`--config` names. A flag beats the variable, and the variable beats the file.\n")
+		"`--config` names. A flag beats the variable, and the variable beats the file.\n" +
+		"An empty variable counts as none. Times may begin with days: `7d12h`.\n")
 	first, _ := flaggroup.Shown(serve.Flags())
 	table(&b, "## Set these first\n\nA site sets some of these keys, and few of the others. `ferrite serve --help` "+
 		"shows the same ones,\n`ferrite serve --help-all` shows all. The sections below have every key.", first)

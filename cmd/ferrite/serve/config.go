@@ -108,7 +108,7 @@ func newConfig(f *pflag.FlagSet) (*Config, *settings) {
 
 // read completes the settings from variables and the file, and refuses those that cannot work.
 func (c *Config) read(s *settings) error {
-	if err := s.read(); err != nil {
+	if err := s.readSources(); err != nil {
 		return err
 	}
 	c.BootMedia = c.Boot

@@ -69,7 +69,8 @@ func (s *settings) intVar(at *int, name string, otherwise int, help string, boun
 func (s *settings) durationVar(at *time.Duration, name string, otherwise time.Duration, help string,
 	bounds ...bound[time.Duration],
 ) {
-	s.DurationVar(at, name, otherwise, help)
+	*at = otherwise
+	s.Var((*duration)(at), name, help)
 	check(s, at, name, bounds)
 }
 

@@ -56,7 +56,13 @@ func TestValues(t *testing.T) {
 		{"boot-dns: [[10.0.0.1]]", "", "FILE: boot-dns: expected one value, found a map or a list"},
 		{"- host", "", "FILE: yaml: "},
 		{"workers: 1\nworkers: 2", "", `FILE: yaml: unmarshal errors:`},
-		{"init: true", "INIT=", "64 false"},
+		{"init: true", "INIT=", "64 true"}, // an empty variable is none
+		{"data-dir: /a\n---\ndata-dir: /b", "", "FILE: expected one YAML document"},
+		{"config: /etc/other.yaml", "", "FILE: config: a file cannot name another one: remove the line"},
+		{"check: true", "", "FILE: check: no start would serve: remove the line"},
+		{"events-age: 768614336404564651d", "", `FILE: events-age: invalid value "768614336404564651d": expected a time`},
+		{"events-age: 106752d", "", "FILE: events-age: invalid value"},
+		{"events-age: 1h7d", "", "FILE: events-age: invalid value"},
 		{"", "BOOT_SUBNETS=10.2.0.0/24 dns=10.0.0.1,10.0.0.2;10.3.0.0/24", "[10.2.0.0/24 dns=10.0.0.1,10.0.0.2 10.3.0.0/24]"},
 		{"workers: 0", "WORKERS=many", `FERRITE_WORKERS: invalid value "many": `},
 		{"workers: 0", "", "--workers 0 carries out nothing: say 1 or more"},
@@ -80,5 +86,39 @@ func TestValues(t *testing.T) {
 	t.Setenv("FERRITE_CONFIG", filepath.Join(dir, "none"))
 	if _, err := parsed(); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "none")) {
 		t.Errorf("the file of FERRITE_CONFIG: %v", err)
+	}
+}
+
+// TestDays: a flag, a variable and the file agree on times with days.
+func TestDays(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f.yaml")
+	if err := os.WriteFile(file, []byte("events-age: 9d\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"--events-age", "9d"}, {"--config", file}, nil} {
+		if args == nil {
+			t.Setenv("FERRITE_EVENTS_AGE", "9d")
+		}
+		if c, err := parsed(args...); err != nil || c.EventsAge != 9*24*time.Hour {
+			t.Errorf("%v: %s, %v", args, c.EventsAge, err)
+		}
+	}
+	if _, err := parsed("--events-age", "768614336404564651d"); err == nil {
+		t.Error("a time of more days than there are is accepted")
+	}
+}
+
+// TestAllFaults: one look at the sources shows all their faults.
+func TestAllFaults(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "f.yaml")
+	if err := os.WriteFile(file, []byte("boot: 2\nboot-pol: x\nkexec: yes\nset-no: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("FERRITE_WORKERS", "many")
+	_, err := parsed("--config", file)
+	for _, want := range []string{"FERRITE_WORKERS", "boot: ", `"boot-pol" (did you mean boot-pool?)`, "kexec: ", `"set-no"`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\nwant %s", err, want)
+		}
 	}
 }

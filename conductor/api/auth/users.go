@@ -12,7 +12,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/ferrite-metal/ferrite/conductor/server/reload"
+	"github.com/ferrite-metal/ferrite/proto/onedocument"
 )
 
 // Users is the users file: the users, with their roles and tokens.
@@ -39,7 +39,7 @@ type Token struct {
 // ParseUsers reads and checks a users file, YAML.
 func ParseUsers(raw []byte) (Users, error) {
 	var u Users
-	if err := reload.OneDocument(raw); err != nil {
+	if err := onedocument.Check(raw); err != nil {
 		return u, fmt.Errorf("users file: %w", err)
 	}
 	if err := yaml.UnmarshalStrict(raw, &u); err != nil {

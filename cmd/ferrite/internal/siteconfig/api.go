@@ -12,9 +12,8 @@ func API(path string) (url, certificate string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	address, _ := values["api-address"].(string)
-	certificate, _ = values["tls-cert"].(string)
-	host, port, err := net.SplitHostPort(address)
+	certificate = values.text("tls-cert")
+	host, port, err := net.SplitHostPort(values.text("api-address"))
 	if err != nil {
 		return "", "", nil //nolint:nilerr // ferrite serve refuses it, or listens at its default address
 	}

@@ -9,10 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 )
 
 // Default is the configuration file that packages and `ferrite server setup` write.
@@ -62,12 +60,8 @@ func AddFlag(c *cobra.Command, path *string) {
 
 // Named reports whether the command line or a variable sets a flag.
 func Named(c *cobra.Command, key string) bool {
-	return c.Flags().Changed(key) || os.Getenv(variable(key)) != ""
-}
-
-// variable is the environment variable of a key.
-func variable(key string) string {
-	return "FERRITE_" + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
+	_, text := Env(key)
+	return c.Flags().Changed(key) || text != ""
 }
 
 // fill sets the flags that neither the command line nor a variable sets. A command that names any of its files works
@@ -82,13 +76,14 @@ func (s *settings) fill(c *cobra.Command) error {
 		return err
 	}
 	for _, key := range s.keys {
-		flag, value := c.Flags().Lookup(key), values[key]
-		if flag == nil || value == nil || Named(c, key) {
+		flag := c.Flags().Lookup(key)
+		value, given := values[key]
+		if flag == nil || !given || Named(c, key) {
 			continue
 		}
-		text, ok := value.(string)
-		if !ok {
-			return fmt.Errorf("configuration file %s: %s: expected a text, found %v", s.path, key, value)
+		text, err := Scalar(&value)
+		if err != nil {
+			return fmt.Errorf("configuration file %s: %s: %w", s.path, key, err)
 		}
 		if err := flag.Value.Set(text); err != nil {
 			return fmt.Errorf("configuration file %s: %s: %w", s.path, key, err)
@@ -97,31 +92,25 @@ func (s *settings) fill(c *cobra.Command) error {
 	return nil
 }
 
-// read reads a configuration file; ferrite serve checks its keys. A missing default file has none.
-func read(path string) (map[string]any, error) {
-	raw, err := os.ReadFile(path)
+// read reads a configuration file. A missing default file has no settings.
+func read(path string) (Values, error) {
+	values, err := Read(path)
 	if errors.Is(err, fs.ErrNotExist) && path == Default {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("configuration file: %w", err)
-	}
-	var values map[string]any
-	if err := yaml.Unmarshal(raw, &values); err != nil {
-		return nil, fmt.Errorf("configuration file %s: %w", path, err)
-	}
-	return values, nil
+	return values, err
 }
 
 // NotNamed is the error of a command without a setting that it needs.
 func NotNamed(c *cobra.Command, what, key string) error {
 	path, _ := c.Flags().GetString("config")
-	err := fmt.Errorf("the %s is not named: set --%s, %s, or %s in %s", what, key, variable(key), key, path)
+	variable, _ := Env(key)
+	err := fmt.Errorf("the %s is not named: set --%s, %s, or %s in %s", what, key, variable, key, path)
 	values, unread := read(path)
 	if _, missing := os.Stat(path); errors.Is(missing, fs.ErrNotExist) {
 		return fmt.Errorf("%w; that file is missing: make it with: ferrite server setup", err)
 	}
-	if unread == nil && values[key] != nil {
+	if unread == nil && values.text(key) != "" {
 		return fmt.Errorf("%w; beside the other flags and variables that file is read with --config alone", err)
 	}
 	return err

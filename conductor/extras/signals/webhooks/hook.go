@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/ferrite-metal/ferrite/conductor/server/reload"
+	"github.com/ferrite-metal/ferrite/proto/onedocument"
 )
 
 // Hook is one receiver.
@@ -36,7 +37,7 @@ var hookName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 func Read(path string) ([]Hook, error) {
 	raw, err := reload.Read(path)
 	if err == nil {
-		err = reload.OneDocument(raw)
+		err = onedocument.Check(raw)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
