@@ -121,9 +121,9 @@ func TestClientErrors(t *testing.T) {
 		"broken":        {500, "<html>oh</html>", api(500, false)},
 		"redirect":      {308, "", func(err error) bool { return strings.Contains(err.Error(), "expected 200, found 308") }},
 		"not JSON": {
-			200, "hello", func(err error) bool { return strings.Contains(err.Error(), "not what was expected") },
+			200, "hello", func(err error) bool { return strings.Contains(err.Error(), "not as expected") },
 		},
-		"result is list": {200, "[]", func(err error) bool { return strings.Contains(err.Error(), "not what was expected") }},
+		"result is list": {200, "[]", func(err error) bool { return strings.Contains(err.Error(), "not as expected") }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, body = tc.status, tc.body

@@ -44,7 +44,7 @@ func TestImageUpload(t *testing.T) {
 		status     int
 		text       string
 	}{
-		"a web page":      {"/os/file", "<html><body>404", 400, "html page"},
+		"a web page":      {"/os/file", "<html><body>404", 400, "HTML page"},
 		"nothing":         {"/os/file", "", 400, "empty"},
 		"other bytes":     {"/os/file?checksum=sha256:" + strings.Repeat("0", 64), string(body), 400, "checksum is wrong"},
 		"MD5":             {"/os/file?checksum=" + strings.Repeat("0", 32), string(body), 400, "MD5 can be forged"},
