@@ -157,7 +157,7 @@ func TestSources(t *testing.T) {
 // TestPeers: an image comes from the first member that has it. Members that do not answer, or do not have it, are
 // passed over. Bytes with another digest are refused, and not kept.
 func TestPeers(t *testing.T) {
-	image := bytes.Repeat([]byte("image "), 50_000)
+	image := bytes.Repeat([]byte("image\x00"), 50_000)
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(image))
 	handlers := map[string]func(*testing.T) http.Handler{
 		"has it":     func(t *testing.T) http.Handler { return Images(with(t, images(t), image), http.NotFoundHandler()) },
@@ -204,7 +204,7 @@ func TestPeers(t *testing.T) {
 
 // TestImagesOthers: requests of clients, and those for anything but an image, are answered by the next handler.
 func TestImagesOthers(t *testing.T) {
-	image := []byte("image")
+	image := []byte("image\x00")
 	h := Images(with(t, images(t), image), http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusTeapot)
 	}))

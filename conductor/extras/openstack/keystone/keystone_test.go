@@ -253,7 +253,7 @@ func TestTrouble(t *testing.T) {
 		"no end": {login(func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, `{"token": {"user": {"id": "1", "name": "a"}}}`)
 		}), "an end of the token"},
-		"no JSON":  {login(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `<html>`) }), "whose a token is"},
+		"no JSON":  {login(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `<html>`) }), "the owner of a token"},
 		"no token": {login(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{}`) }), "without a user"},
 		"endless": {login(func(w http.ResponseWriter, _ *http.Request) {
 			fmt.Fprint(w, `{"token": {"user": {"id": "`)
