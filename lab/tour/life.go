@@ -137,37 +137,27 @@ func (t *tour) news(old, st nodeapi.Status) {
 
 // farewell prints commands to try next, and the command to stop.
 func (t *tour) farewell(url string) {
-	m, ferrite := t.site.Machines[1], filepath.Join(relative(t.Bin), "ferrite")
+	m, bin := t.site.Machines[1], t.Bin
+	if full, err := filepath.Abs(bin); err == nil {
+		bin = full
+	}
 	fmt.Fprintf(t.Out, `
 The lab stays up. In a browser of this computer, without a login:
 
   %[1]s/ui/
 
-In another terminal, in this folder:
+In another terminal:
 
-  export FERRITE_URL=%[1]s
-  %[2]s node list
-  %[2]s node show metal-1
-  %[2]s node manage %[3]s --wait            # the second machine is yours
-  %[2]s node provide %[3]s --wait
-  %[2]s node deploy %[3]s --wait --image %[5]s --checksum %[6]s
-  %[2]s host import %[3]s > %[3]s.yaml     # or have it as a host: %[7]s is the password of its BMC, /dev/vda its disk
-  %[2]s node undeploy metal-1 --wait         # wipe the first one again
+  export FERRITE_URL=%[1]s PATH=%[2]s:$PATH
+  ferrite node list
+  ferrite node show metal-1
+  ferrite node manage %[3]s --wait            # the second machine is yours
+  ferrite node provide %[3]s --wait
+  ferrite node deploy %[3]s --wait --image %[5]s --checksum %[6]s
+  ferrite host import %[3]s > %[3]s.yaml     # or have it as a host: %[7]s is the password of its BMC, /dev/vda its disk
+  ferrite node undeploy metal-1 --wait         # wipe the first one again
   tail -f %[4]s/console/metal-1.log
 
 To stop: Ctrl-C here, or make lab-down.
-`, url, ferrite, m.Name, t.Dir, t.image.URL, t.image.SHA256, m.Password)
-}
-
-// relative shortens a path for people, where it can.
-func relative(path string) string {
-	wd, err := filepath.Abs(".")
-	if err != nil {
-		return path
-	}
-	short, err := filepath.Rel(wd, path)
-	if err != nil {
-		return path
-	}
-	return short
+`, url, bin, m.Name, t.Dir, t.image.URL, t.image.SHA256, m.Password)
 }
