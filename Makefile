@@ -24,7 +24,7 @@ help:
 $(SHOW): $(wildcard lab/progress/*.go lab/progress/run/*.go)
 	@go list -m >/dev/null || { echo "expected the Go of go.mod, or a newer one: docs/install.md has the commands that install it" >&2; exit 1; }
 	@mkdir -p bin
-	@echo "building bin/show, which shows the progress of the other builds"
+	@echo "building bin/show, which shows the progress of the other builds (a minute the first time)"
 	@$(BUILD) -o $@ ./lab/progress/run
 
 .PHONY: lab
@@ -138,7 +138,7 @@ $(UI)/node_modules/.package-lock.json: $(UI)/package.json $(UI)/package-lock.jso
 
 # Where the sources are older nothing is done: a source tar needs no npm.
 $(UI_BUILT): $(shell find $(UI) \( -name node_modules -o -name dist \) -prune -o -type f -print)
-	@$(MAKE) $(SHOW) $(UI)/node_modules/.package-lock.json
+	@$(MAKE) --silent $(SHOW) $(UI)/node_modules/.package-lock.json
 	@$(SHOW) "types of the web interface" npm --prefix $(UI) run --silent check
 	@$(SHOW) "the web interface" npm --prefix $(UI) run --silent build
 
