@@ -59,8 +59,12 @@ func applyNodes(s *client.Session, cmd *cobra.Command, files []string, dry bool)
 	var wrong []error
 	for _, file := range files {
 		_, text, err := readManifest(file, cmd.InOrStdin())
+		if err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
 		rows, faults := nodeRows(file, text, keys)
-		t.rows, wrong = append(t.rows, rows...), append(append(wrong, err), faults...)
+		t.rows, wrong = append(t.rows, rows...), append(wrong, faults...)
 	}
 	if errors.Join(wrong...) == nil {
 		wrong = append(twice(t.rows), t.read(cmd.Context()))

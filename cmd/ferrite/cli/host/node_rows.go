@@ -57,7 +57,10 @@ func nodeRows(file string, text []byte, keys map[string][]string) (rows []*nodeR
 		read.Comma = ';'
 	}
 	columns, err := read.Read()
-	if err != nil || !utf8.Valid(text) {
+	if err == nil && !utf8.Valid(text) {
+		err = errors.New("its bytes are no UTF-8")
+	}
+	if err != nil {
 		return nil, []error{fmt.Errorf("%s: expected a table in UTF-8 with the names of fields in its first line: %w", file,
 			err)}
 	}
@@ -71,14 +74,11 @@ func nodeRows(file string, text []byte, keys map[string][]string) (rows []*nodeR
 			wrong = append(wrong, fmt.Errorf("%s, line 1, column %q: %w", file, columns[i], err))
 		}
 	}
-	for len(wrong) == 0 || len(rows) > 0 {
+	for named := len(wrong) == 0; named; {
 		cells, err := read.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		line, _ := read.FieldPos(0)
-		r := &nodeRow{place: fmt.Sprintf("%s, line %d", file, line), fields: map[string]any{}}
-		rows = append(rows, r)
 		if err != nil { // it names the line itself
 			wrong = append(wrong, fmt.Errorf("%s: %w; expected %d columns", file, err, len(columns)))
 			if !errors.Is(err, csv.ErrFieldCount) {
@@ -86,6 +86,9 @@ func nodeRows(file string, text []byte, keys map[string][]string) (rows []*nodeR
 			}
 			continue
 		}
+		line, _ := read.FieldPos(0)
+		r := &nodeRow{place: fmt.Sprintf("%s, line %d", file, line), fields: map[string]any{}}
+		rows = append(rows, r)
 		wrong = append(wrong, r.take(columns, fields, cells, keys)...)
 	}
 	if len(rows) == 0 && len(wrong) == 0 {
