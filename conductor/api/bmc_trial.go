@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
@@ -12,16 +13,46 @@ import (
 // trialsAtOnce bounds the BMCs that are tested at a time: each holds a connection to an address that a caller names.
 const trialsAtOnce = 8
 
+// trialsOfProject bounds the tests of one project: its BMCs that hang leave places to other projects.
+const trialsOfProject = 2
+
 // trialResource tests the settings of BMCs before there is a node.
 type trialResource struct {
 	access
 	nodes   *nodeResource
 	now     func() time.Time
-	running chan struct{} // a place for each test that runs
+	running *trials
+}
+
+// trials counts the tests that run.
+type trials struct {
+	mu  sync.Mutex
+	all int
+	of  map[string]int // by project; trialsAtOnce alone bounds callers without a project
+}
+
+// begin takes a place for a test of a project, which end gives back.
+func (t *trials) begin(project string) (end func(), err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case project != "" && t.of[project] >= trialsOfProject:
+		return nil, node.Refuse(node.Busy, "%d BMCs are being tested for your project: try again in a minute", trialsOfProject)
+	case t.all >= trialsAtOnce:
+		return nil, node.Refuse(node.Busy, "%d BMCs are being tested: try again in a minute", trialsAtOnce)
+	}
+	t.all, t.of[project] = t.all+1, t.of[project]+1
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.all, t.of[project] = t.all-1, t.of[project]-1; t.of[project] == 0 {
+			delete(t.of, project)
+		}
+	}, nil
 }
 
 func newTrialResource(at access, nodes *nodeResource, now func() time.Time) *trialResource {
-	return &trialResource{access: at, nodes: nodes, now: now, running: make(chan struct{}, trialsAtOnce)}
+	return &trialResource{access: at, nodes: nodes, now: now, running: &trials{of: map[string]int{}}}
 }
 
 func (h *trialResource) routes() []rest.Route {
@@ -57,12 +88,11 @@ func (h *trialResource) test(c *rest.Call) error {
 	if err := h.nodes.refuseSameMachine(c, n); err != nil {
 		return err
 	}
-	select {
-	case h.running <- struct{}{}:
-		defer func() { <-h.running }()
-	default:
-		return node.Refuse(node.Busy, "%d BMCs are being tested: try again in a minute", trialsAtOnce)
+	end, err := h.running.begin(n.Owner)
+	if err != nil {
+		return err
 	}
+	defer end()
 	began := h.now()
 	power, err := h.conductor.TestBMC(c.Request().Context(), n)
 	if err != nil {

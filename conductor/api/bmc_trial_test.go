@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -66,4 +67,36 @@ func TestBMCTrialsAtOnce(t *testing.T) {
 			t.Errorf("a test that waited answers %d", status)
 		}
 	}
+}
+
+// TestBMCTrialsOfProject: BMCs of one project that hang leave places to another project.
+func TestBMCTrialsOfProject(t *testing.T) {
+	g := newGuardedConductor(t)
+	release := g.BMC.Hold()
+	test := func(project string) int {
+		return g.as("admin "+project, "POST", nodeapi.FerriteRoot+"/bmc-test", `{"driver":"ipmi"}`).status
+	}
+	const asked, most = 9, 2
+	answers := make(chan int, asked+1)
+	for range asked {
+		go func() { answers <- test(owner) }()
+	}
+	want := func(n, status int) {
+		t.Helper()
+		for range n {
+			select {
+			case got := <-answers:
+				if got != status {
+					t.Errorf("a test answers %d, want %d", got, status)
+				}
+			case <-time.After(10 * time.Second):
+				t.Error("a test waits, want it refused")
+				return
+			}
+		}
+	}
+	want(asked-most, http.StatusServiceUnavailable)
+	go func() { answers <- test(other) }()
+	release()
+	want(most+1, http.StatusOK)
 }
