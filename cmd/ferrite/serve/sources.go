@@ -134,10 +134,13 @@ func setText(f *pflag.Flag, text string) error {
 	switch kind := f.Value.Type(); {
 	case kind == "stringArray":
 		items, _ := f.Value.(pflag.SliceValue)
+		if text == "" {
+			return items.Replace(nil)
+		}
 		return items.Replace(strings.Split(text, ";")) // an item may have commas
 	case kind == "bool" && text == "":
 		value = "false"
-	case kind == "int" && text == "":
+	case (kind == "int" || kind == "duration") && text == "":
 		value = "0"
 	}
 	if err := f.Value.Set(value); err != nil {

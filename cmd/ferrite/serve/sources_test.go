@@ -48,6 +48,7 @@ func TestValues(t *testing.T) {
 		{"boot-subnets: [10.2.0.0/24 pool=none, {subnet: 10.3.0.0/24, dns: [10.0.0.1, 10.0.0.2], name: Rack 3}]", "",
 			"[10.2.0.0/24 pool=none subnet=10.3.0.0/24 dns=10.0.0.1,10.0.0.2 name=Rack 3]"},
 		{"bmc-allow: &own [127.0.0.1/32]\nagent-allow: *own", "", "[127.0.0.1/32] [127.0.0.1/32]"},
+		{"boot-subnets:\naudit-keep: null", "", "168h0m0s 0s"},
 		{"kexec: yes", "", `FILE: kexec: invalid value "yes": say auto or never`},
 		{"boot: 2", "", `FILE: boot: invalid value "2": `},
 		{"deploy-timeout: 1800", "", `FILE: deploy-timeout: invalid value "1800": time: missing unit`},
