@@ -157,6 +157,9 @@ bundle: ui $(SHOW)
 	@cmp -s bin/bundle/new/ferrite-agent bin/bundle/ferrite-agent || cp bin/bundle/new/ferrite-agent bin/bundle/
 	@$(MAKE) -s images/ramdisk/bundle/files/ferrite-agent.zst
 
+# A rule without commands, since "bundle" makes it: make --dry-run shows a release before there is one.
+bin/bundle/ferrite-agent: ;
+
 # The same agent has the same console commands beside it, of the same Go.
 images/ramdisk/bundle/files/ferrite-agent.zst: bin/bundle/ferrite-agent go.mod images/ramdisk/commands.go
 	@$(SHOW) "console commands of ramdisks" bin/tools/pack $< $(@D)
@@ -196,7 +199,7 @@ source: ui ## | 1 min | a tar of the sources with the web interface built, into 
 
 .PHONY: release-files release-sign release-verify
 release-files: packages source ## | 6 min | packages, source tar, SPDX documents, provenance and SHA256SUMS, into bin/packages (TAG=v1.2.3)
-	@bin/tools/ferrite-pack --release --tag "$(TAG)"
+	@bin/tools/ferrite-pack --release --tag "$$TAG"
 
 # RELEASE is the folder of the files.
 RELEASE ?= bin/packages
