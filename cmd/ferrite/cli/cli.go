@@ -11,7 +11,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -193,7 +195,11 @@ func helpOfNoClient(cmd *cobra.Command, args []string) {
 // Run carries a command out and prints its error. It returns the exit status.
 func Run(ctx context.Context, cmd *cobra.Command) int {
 	if c, err := cmd.ExecuteContextC(ctx); err != nil {
-		text := "ferrite: " + output.Visible(flagNames(c, plain(explainFlags(c, err).Error())))
+		text := plain(explainFlags(c, err).Error())
+		if file := (*fs.PathError)(nil); !errors.As(err, &file) { // a path of this host may read as one of the API
+			text = flagNames(c, text)
+		}
+		text = "ferrite: " + output.Visible(text)
 		fmt.Fprintln(cmd.ErrOrStderr(), output.ScreenOf(cmd.ErrOrStderr()).Wrap(text))
 		return int(exit.Of(explainFlags(c, err)))
 	}
