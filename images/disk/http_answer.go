@@ -201,8 +201,9 @@ func (s *HTTPSource) retry(ctx context.Context, do func() error) error {
 			return again.error
 		}
 		tries, longest := s.opts.Retries+1, longestPause
-		if refused++; s.unknown() && nothingThere(err) {
-			tries, longest = min(tries, try+1+refusedTries-refused), refusedPause
+		if most := triesIfAbsent(err); s.unknown() && most > 0 {
+			refused++
+			tries, longest = min(tries, try+1+max(most-refused, 0)), refusedPause
 		} else {
 			refused = 0
 		}
@@ -220,21 +221,28 @@ func (s *HTTPSource) retry(ctx context.Context, do func() error) error {
 // that are starting. They end after a few tries in a row, unless the server has answered before.
 const (
 	longestPause = 10 * time.Second
-	refusedTries = 3
+	unnamedTries = 3
+	refusedTries = 8 // a server that is started anew refuses connections for half a minute
 	refusedPause = 4 * time.Second
 )
 
 // unknown reports that nothing has come from the server yet.
 func (s *HTTPSource) unknown() bool { return s.head == nil && s.size < 0 }
 
-// nothingThere recognises a refused connection, and a name that its server does not know. A machine without a name
-// server asks its own loopback, which refuses: Go's resolver keeps only the text of that.
-func nothingThere(err error) bool {
+// triesIfAbsent is the number of tries after a refused connection, or for a name that its server does not know; 0 for
+// other failures. A machine without a name server asks its own loopback, which refuses: Go's resolver keeps only the
+// text of that.
+func triesIfAbsent(err error) int {
 	var dns *net.DNSError
-	if errors.As(err, &dns) {
-		return dns.IsNotFound || strings.HasSuffix(dns.Err, syscall.ECONNREFUSED.Error())
+	switch {
+	case errors.As(err, &dns):
+		if dns.IsNotFound || strings.HasSuffix(dns.Err, syscall.ECONNREFUSED.Error()) {
+			return unnamedTries
+		}
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return refusedTries
 	}
-	return errors.Is(err, syscall.ECONNREFUSED)
+	return 0
 }
 
 // wait pauses before retry number try.

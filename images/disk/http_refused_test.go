@@ -3,6 +3,7 @@ package disk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -34,19 +35,21 @@ func TestNothingThere(t *testing.T) {
 	for name, tc := range map[string]struct {
 		client *http.Client
 		at     string
+		most   int
 	}{
-		"refused":        {http.DefaultClient, "http://" + closed + "/os.raw"},
-		"no name server": {unnamed, "http://images.example.com/os.raw"},
+		"refused":        {http.DefaultClient, "http://" + closed + "/os.raw", refusedTries},
+		"no name server": {unnamed, "http://images.example.com/os.raw", unnamedTries},
 	} {
 		t.Run(name, func(t *testing.T) {
 			told, opts := 0, HTTPOptions{Retries: 9, Backoff: time.Millisecond}
 			opts.Retrying = func(_, tries int, _ error) {
-				if told++; tries != refusedTries {
+				if told++; tries != tc.most {
 					t.Errorf("told of %d tries", tries)
 				}
 			}
 			_, err := OpenHTTPSource(t.Context(), tc.client, tc.at, opts)
-			if err == nil || !strings.Contains(err.Error(), "given up after 3 tries") || told != 2 {
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("given up after %d tries", tc.most)) ||
+				told != tc.most-1 {
 				t.Errorf("error %v, told of %d failures", err, told)
 			}
 		})
@@ -79,12 +82,14 @@ func TestRetriesByKind(t *testing.T) {
 		took  time.Duration
 		text  string // of the error; "" for none
 	}{
-		"refused":                {answers{refused}, 8 * time.Second, "after 3 tries: image source: Get"},
-		"an unknown name":        {answers{unknown}, 8 * time.Second, "after 3 tries"},
-		"a name server is busy":  {answers{busy}, 90 * time.Second, "after 10 tries"},
-		"timeouts":               {answers{late}, 90 * time.Second, "after 10 tries"},
-		"a server that starts":   {answers{refused, refused, nil}, 8 * time.Second, ""},
-		"refused after timeouts": {answers{late, late, late, refused}, 38 * time.Second, "after 6 tries"},
+		"refused":               {answers{refused}, 28 * time.Second, "after 8 tries: image source: Get"},
+		"an unknown name":       {answers{unknown}, 8 * time.Second, "after 3 tries"},
+		"a name server is busy": {answers{busy}, 90 * time.Second, "after 10 tries"},
+		"timeouts":              {answers{late}, 90 * time.Second, "after 10 tries"},
+		"a server that starts":  {answers{refused, refused, nil}, 8 * time.Second, ""},
+		"started anew in 25 s": {answers{refused, refused, refused, refused, refused, refused, refused, nil}, 28 * time.Second,
+			""},
+		"refused after timeouts": {answers{late, late, late, refused}, 54 * time.Second, "after 10 tries"},
 		"not refused in a row":   {answers{refused, refused, late, refused, nil}, 22 * time.Second, ""},
 		"refused at the last try": {answers{late, late, late, late, late, late, late, late, refused}, 84 * time.Second,
 			"after 10 tries"},
