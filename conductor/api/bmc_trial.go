@@ -37,7 +37,7 @@ func (t *trials) begin(project string) (end func(), err error) {
 	defer t.mu.Unlock()
 	switch {
 	case project != "" && t.of[project] >= trialsOfProject:
-		return nil, node.Refuse(node.Busy, "%d BMCs are being tested for your project: try again in a minute", trialsOfProject)
+		return nil, node.Refuse(node.Busy, "%d BMCs of your project are being tested: try again in a minute", trialsOfProject)
 	case t.all >= trialsAtOnce:
 		return nil, node.Refuse(node.Busy, "%d BMCs are being tested: try again in a minute", trialsAtOnce)
 	}

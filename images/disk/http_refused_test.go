@@ -87,7 +87,7 @@ func TestRetriesByKind(t *testing.T) {
 		"a name server is busy": {answers{busy}, 90 * time.Second, "after 10 tries"},
 		"timeouts":              {answers{late}, 90 * time.Second, "after 10 tries"},
 		"a server that starts":  {answers{refused, refused, nil}, 8 * time.Second, ""},
-		"started anew in 25 s": {answers{refused, refused, refused, refused, refused, refused, refused, nil}, 28 * time.Second,
+		"starts in 25 s": {answers{refused, refused, refused, refused, refused, refused, refused, nil}, 28 * time.Second,
 			""},
 		"refused after timeouts": {answers{late, late, late, refused}, 54 * time.Second, "after 10 tries"},
 		"not refused in a row":   {answers{refused, refused, late, refused, nil}, 22 * time.Second, ""},

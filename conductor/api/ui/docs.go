@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"path"
 	"strings"
 	"sync"
 )
@@ -25,6 +26,12 @@ func (d *docs) serve(w http.ResponseWriter, r *http.Request, name string) {
 		name += index
 	}
 	f, err := d.file(name)
+	if err != nil && path.Ext(name) == "" { // a folder without its slash, from which links would lead elsewhere
+		if _, err := d.file(name + "/" + index); err == nil {
+			http.Redirect(w, r, path.Base(name)+"/", http.StatusFound)
+			return
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid):
 		http.Error(w, "The documentation has no such page: "+Path+docsPath+" lists the pages.", http.StatusNotFound)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -14,6 +15,9 @@ func TestDocumentation(t *testing.T) {
 		"x.png": "a picture"}, 0
 	h := &handler{docs: &docs{read: func(name string) ([]byte, error) {
 		text, ok := pages[name]
+		if name == "operate" {
+			return nil, &fs.PathError{Op: "read", Path: name, Err: syscall.EISDIR}
+		}
 		if !ok {
 			return nil, fs.ErrNotExist
 		}
@@ -29,9 +33,11 @@ func TestDocumentation(t *testing.T) {
 		{"/ui/docs", http.StatusFound, "text/html", "docs/"},
 		{"/ui/docs/", http.StatusOK, "text/html", "all pages"},
 		{"/ui/docs/index.html", http.StatusOK, "text/html", "all pages"},
+		{"/ui/docs/operate", http.StatusFound, "text/html", "/ui/docs/operate/"},
 		{"/ui/docs/operate/", http.StatusOK, "text/html", "operate"},
 		{"/ui/docs/search.js", http.StatusOK, "text/javascript", "words"},
 		{"/ui/docs/x.png", http.StatusOK, "image/png", "a picture"},
+		{"/ui/docs/no", http.StatusNotFound, "text/plain", "no such page"},
 		{"/ui/docs/no.html", http.StatusNotFound, "text/plain", "no such page"},
 		{"/ui/docs/../secret", http.StatusNotFound, "text/plain", "no such page"},
 	} {
