@@ -52,7 +52,7 @@ func (h *access) visible(c *rest.Call, n *node.Node) bool {
 	return c.Caller == nil || h.Rules.Of(http.MethodGet, "/v1/nodes/:node", "").Allows(c.Caller, n.Owner, n.Lessee)
 }
 
-// reserved is the host that holds a node's reservation, "" for none.
+// reserved is the name of the conductor that has locked a node, "" for none.
 func (h *access) reserved(c *rest.Call, n *node.Node) (string, error) {
 	if idle(n) {
 		return "", nil

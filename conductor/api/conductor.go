@@ -15,11 +15,13 @@ import (
 // Conductor does the work behind the resources; *engine.Engine is one. Its parts have this in common, where they say
 // nothing else:
 //
-//   - a ref is a UUID or a name;
+//   - a ref is a UUID or a name, and a uuid is a UUID alone;
 //   - methods may be called concurrently, and in any order;
-//   - nothing is tried again here, but for an edit, which runs anew where the record has changed meanwhile;
+//   - a change that meets another one of its record is decided again on the result, up to core.MaxTries times; one of a
+//     node is then refused as Locked. Calls to machines are tried again only where a method says so;
 //   - an error that is the client's is a *node.Refusal, of Kind node.NotFound for a missing record. Kind node.Locked
-//     means that an effect holds the node, so that the same request may succeed later. Other errors are the server's.
+//     means that an effect holds the node, or that other changes were faster: the same request may succeed later.
+//     Other errors are the server's.
 type Conductor interface {
 	// ConductorName is the name of this conductor.
 	ConductorName() string
@@ -37,8 +39,8 @@ type Conductor interface {
 	Holds
 }
 
-// Nodes keeps the records of nodes. Records may share maps with other readers: Clone to change. An edit that meets
-// another of the same node runs anew on its result; SetTraits, AddTrait and RemoveTrait count as edits.
+// Nodes keeps the records of nodes. Records may share maps with other readers: Clone to change. An edit may
+// therefore run more than once. While an effect holds the node, edits are refused as Locked, but for SetMaintenance.
 type Nodes interface {
 	CreateNode(ctx context.Context, n node.Node) (node.Node, error)
 	Node(ctx context.Context, ref string) (node.Node, error)
@@ -54,6 +56,9 @@ type Nodes interface {
 	SetTraits(ctx context.Context, ref string, traits []string) error
 	AddTrait(ctx context.Context, ref, trait string) error
 	RemoveTrait(ctx context.Context, ref, trait string) error
+	SetMaintenance(ctx context.Context, ref string, on bool, reason string) error
+	// SetTargetRAIDConfig stores the configuration that the next RAID step makes; an empty one is none.
+	SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error
 }
 
 // Ports keeps the records of ports, and the virtual interfaces attached to them. A change of a port is one of its node:
@@ -72,20 +77,14 @@ type Ports interface {
 
 // States changes machines by events of their nodes. A change returns once it is accepted, which a crash does not undo;
 // the work continues by itself, and a failure of it shows in the node. Of two requests at a time for one node, the
-// second is refused as Locked, but for an abort and for maintenance.
+// second is refused as Locked, but for an abort.
 type States interface {
 	Provision(ctx context.Context, ref string, r plan.Request) error
 	// SetPower waits timeout for the machine, 0 for the default.
 	SetPower(ctx context.Context, ref string, target node.PowerState, timeout time.Duration) error
+	// ConfirmPower accepts a person's statement that a machine is on or off, which its conductor has asked for. It is
+	// refused where another state or none is awaited, and where the node's BMC reports the power.
 	ConfirmPower(ctx context.Context, ref string, state node.PowerState) error
-	SetMaintenance(ctx context.Context, ref string, on bool, reason string) error
-	SetTargetRAIDConfig(ctx context.Context, ref string, config map[string]any) error
-	Status(ctx context.Context, ref string) (engine.Status, error)
-	Steps(ctx context.Context, ref string) (plan.StepTable, error)
-	// RootDevice goes by the node's own hints when these are nil.
-	RootDevice(ctx context.Context, ref string, hints map[string]any) (engine.RootDevice, error)
-	// Reserved is the conductor that works on the node, "" when none does.
-	Reserved(ctx context.Context, uuid string) (string, error)
 }
 
 // Machines asks the BMC of a node. Readings may run beside an effect. They and SetBootDevice, InjectNMI and
@@ -117,9 +116,16 @@ type Machines interface {
 		args map[string]any) (result any, async bool, err error)
 }
 
-// Reports reads records that the conductor has made of machines. They ask no machine. SensorReport and ErasePublicKey
-// read memory.
+// Reports reads the conductor's records of machines and of its work on them. They ask no machine. SensorReport and
+// ErasePublicKey read memory.
 type Reports interface {
+	Status(ctx context.Context, ref string) (engine.Status, error)
+	// Steps are the steps that are known without booting the machine.
+	Steps(ctx context.Context, ref string) (plan.StepTable, error)
+	// RootDevice is by the node's own hints when these are nil.
+	RootDevice(ctx context.Context, ref string, hints map[string]any) (engine.RootDevice, error)
+	// Reserved is the conductor that works on the node, "" when none does.
+	Reserved(ctx context.Context, uuid string) (string, error)
 	HardwareReport(ctx context.Context, ref string) (node.HardwareReport, error)
 	SensorReport(uuid string) (node.SensorReport, bool)
 	Inspected(ctx context.Context, ref string) (node.Inspected, error)
@@ -129,7 +135,7 @@ type Reports interface {
 	ErasePublicKey() ed25519.PublicKey
 }
 
-// Leases keeps the leases of the boot network. The boot service has them in memory: Boot.Reload follows a change here.
+// Leases keeps the leases of the boot network. The boot service has them in memory: call Boot.Reload after a change.
 type Leases interface {
 	Leases(ctx context.Context) ([]node.Lease, error)
 	SaveLease(ctx context.Context, leases ...node.Lease) error

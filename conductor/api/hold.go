@@ -10,7 +10,7 @@ import (
 )
 
 // holdResource serves the hold of a conductor after its database was restored.
-type holdResource struct{ access }
+type holdResource struct{ holds Holds }
 
 func (h *holdResource) routes() []rest.Route {
 	return []rest.Route{
@@ -23,13 +23,13 @@ func (h *holdResource) routes() []rest.Route {
 }
 
 func (h *holdResource) show(c *rest.Call) error {
-	hold := h.conductor.Hold()
+	hold := h.holds.Hold()
 	answer := nodeapi.Hold{Held: hold.Held(), Nodes: []nodeapi.HeldNode{}}
 	if !answer.Held {
 		return c.Marshal(http.StatusOK, answer)
 	}
 	answer.Since, answer.Backup = moment(hold.Since), moment(hold.Backup)
-	all, unread, err := h.conductor.HoldReport(c.Request().Context())
+	all, unread, err := h.holds.HoldReport(c.Request().Context())
 	if err != nil {
 		return err
 	}
@@ -89,17 +89,17 @@ func (h *holdResource) end(c *rest.Call) error {
 	if body["abandon"] != nil && list == nil {
 		return rest.BadRequest("abandon is %s: expected a list of UUIDs or names of nodes.", rest.Python(body["abandon"]))
 	}
-	if hold := h.conductor.Hold(); !hold.Held() {
+	if hold := h.holds.Hold(); !hold.Held() {
 		return nodeapi.NewFault(http.StatusConflict,
 			"This conductor holds nothing: it was not restored, or was resumed already.")
 	}
 	ctx := c.Request().Context()
 	for _, ref := range refs { // before anything goes on
-		if err := h.conductor.Abandon(ctx, ref, abandoned); err != nil {
+		if err := h.holds.Abandon(ctx, ref, abandoned); err != nil {
 			return err
 		}
 	}
-	if err := h.conductor.Resume(ctx); err != nil {
+	if err := h.holds.Resume(ctx); err != nil {
 		return err
 	}
 	return c.NoContent(http.StatusNoContent)

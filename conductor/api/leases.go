@@ -16,9 +16,9 @@ import (
 
 // leaseResource is the addresses of machines.
 type leaseResource struct {
-	access
-	boot Boot
-	now  func() time.Time
+	leases Leases
+	boot   Boot
+	now    func() time.Time
 }
 
 // routes is the addresses of machines: those lent and those reserved.
@@ -35,7 +35,7 @@ func (h *leaseResource) routes() []rest.Route {
 }
 
 func (h *leaseResource) listLeases(c *rest.Call) error {
-	all, err := h.conductor.Leases(c.Request().Context())
+	all, err := h.leases.Leases(c.Request().Context())
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (h *leaseResource) reserve(c *rest.Call) error {
 	if err := h.makeRoom(ctx, l); err != nil {
 		return err
 	}
-	if err := h.conductor.SaveLease(ctx, l); err != nil {
+	if err := h.leases.SaveLease(ctx, l); err != nil {
 		return err
 	}
 	if err := h.reloadBoot(ctx); err != nil {
@@ -97,7 +97,7 @@ func (h *leaseResource) reserve(c *rest.Call) error {
 // lease of it that ran out: the boot service remembers those only so that a
 // machine tends to get the same address again.
 func (h *leaseResource) makeRoom(ctx context.Context, l node.Lease) error {
-	all, err := h.conductor.Leases(ctx)
+	all, err := h.leases.Leases(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (h *leaseResource) makeRoom(ctx context.Context, l node.Lease) error {
 				"The address %s is lent to %s until %s; reserve another one, or delete that lease first.",
 				l.Where(), other.MAC, other.Expires.UTC().Format(time.RFC3339))
 		default:
-			return h.conductor.EndLease(ctx, other) // if it is renewed meanwhile, saving l is refused
+			return h.leases.EndLease(ctx, other) // if it is renewed meanwhile, saving l is refused
 		}
 	}
 	return nil
@@ -125,7 +125,7 @@ func (h *leaseResource) deleteLease(c *rest.Call) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	gone := h.conductor.DeleteLease(ctx, mac)
+	gone := h.leases.DeleteLease(ctx, mac)
 	if gone != nil && !errors.Is(gone, node.ErrNotFound) {
 		return gone
 	}
