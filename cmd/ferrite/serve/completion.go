@@ -21,8 +21,6 @@ func (s *settings) complete(c *cobra.Command) {
 	s.offer("auth", "none", "basic", "token", "basic,token", "keystone")
 	s.offer("discovery", types...)
 	s.offer("hardware-types", types...)
-	s.offer("log-level", "debug", "info", "warn", "error")
-	s.offer("log-format", "text", "json")
 	for flag, words := range s.words {
 		register(c, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 	}

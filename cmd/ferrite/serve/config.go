@@ -2,71 +2,71 @@ package serve
 
 import (
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/outbound"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/clientaddr"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
 
-// Config is the settings of a conductor, which flags declares.
+// Config is the settings of a conductor, which flags declares, in its order.
 type Config struct {
 	plan.Settings // that decisions depend on; FastTrackTimeout is also the time between heartbeats
 
-	Discovery engine.Discovery // without Redfish
-
-	DataDir      string
-	DiskReserve  int
-	Init         bool
-	Database     string
-	PasswordFile string
-	Group        string
-	ClusterKey   string
-
+	// configuration and data
+	DataDir        string
+	DiskReserve    int
+	Database       string
+	PasswordFile   string
+	ClusterKey     string
+	Group          string
 	ClusterAddress string
+	Init           bool
+	OnlyCheck      bool
 
-	Check         bool
-	APIAddress    string
-	Auth          []string
-	Htpasswd      string
-	Users         string
-	AllowAnybody  bool
-	AllowedHosts  []string
-	TLSCert       string
-	TLSKey        string
-	HardwareTypes []string
-	CAFolder      string
-	BMCAllow      []string
-	ImageAllow    []string
-	RegistryAllow []string
-	AgentAllow    []string
-	RulesAllow    []string
-	CheckImage    string
-	AgentCA       string
-	AgentTLS      bool
-	AgentPath     bool
-	LogLevel      string
-	LogFormat     string
-	Metrics       string
-	SensorSeries  int
+	// API, users and TLS
+	APIAddress   string
+	Auth         []string
+	Htpasswd     string
+	Users        string
+	AllowAnybody bool
+	AllowedHosts []string
+	TLSCert      string
+	TLSKey       string
 
-	EventsKeep int
-	EventsAge  time.Duration
+	// hardware and images
+	HardwareTypes     []string
+	BMCAllow          []string
+	RegistryAllow     []string
+	ImageAllow        []string
+	RulesAllow        []string
+	CheckImage        string
+	ImageFolder       string
+	ImageMaxSize      string
+	ImageProjectLimit string
+	ProjectLimit      []string
+	ImageCache        string
+	CAFolder          string
+	ConsoleLog        bool
 
-	AuditKeep time.Duration
-
-	AdvertiseURL string
-	PublicURL    string
-
+	// this conductor
+	LogLevel       string
+	LogFormat      string
+	EventsKeep     int
+	EventsAge      time.Duration
+	AuditKeep      time.Duration
+	Metrics        string
+	SensorSeries   int
+	AdvertiseURL   string
 	TrustedProxies []string
+	PublicURL      string
 
-	Workers int
-
-	SyncWorkers int
-
+	// boot service, and discovery
 	Boot          bool
 	BootInterface string
 	BootAddress   string
@@ -80,23 +80,25 @@ type Config struct {
 	LoaderDir     string
 	Kernel        string
 	Initrd        string
-	KernelAppend  string
 	MediaURL      string
 	MediaLoaders  string
 	FilePaths     []string
+	Discovery     engine.Discovery // without Redfish
+	KernelAppend  string
 
-	ImageFolder       string
-	ImageMaxSize      string
-	ImageProjectLimit string
+	// agents
+	AgentAllow []string
+	AgentCA    string
+	AgentTLS   bool
+	AgentPath  bool
 
-	ProjectLimit []string
-	ImageCache   string
-
-	ConsoleLog bool
+	// power, BMCs and sensors
+	Workers     int
+	SyncWorkers int
 
 	extras  []extra            // their settings; none is changed after read
 	release string             // of the program; "" in tests
-	proxies clientaddr.Proxies // TrustedProxies, by check
+	proxies clientaddr.Proxies // TrustedProxies, by read
 }
 
 // newConfig has the defaults, and declares their settings.
@@ -111,10 +113,19 @@ func (c *Config) read(s *settings) error {
 	if err := s.readSources(); err != nil {
 		return err
 	}
+	var err error
+	if c.proxies, err = outbound.Networks("trusted-proxies", c.TrustedProxies); err != nil {
+		return err
+	}
+	c.Group = strings.ToLower(c.Group) // as Ironic does
+	c.MediaURL = strings.TrimSuffix(c.MediaURL, "/")
 	c.BootMedia = c.Boot
 	c.OtherDHCP = c.OtherDHCP || c.DHCP != string(bootserver.DHCPFull)
 	c.takeCredentials(os.Getenv("CREDENTIALS_DIRECTORY"))
-	return c.check(s)
+	if err := s.outOfBounds(); err != nil {
+		return err
+	}
+	return c.checkTogether()
 }
 
 // parsed is the settings of a command line.

@@ -3,9 +3,7 @@ package serve
 import (
 	"errors"
 	"fmt"
-	"net"
 	"regexp"
-	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 )
@@ -28,7 +26,6 @@ var groupName = regexp.MustCompile(`^[a-z0-9_.-]{0,255}$`)
 
 // checkCluster refuses settings of a cluster without one.
 func (c *Config) checkCluster() error {
-	c.Group = strings.ToLower(c.Group) // as Ironic does
 	switch {
 	case !groupName.MatchString(c.Group):
 		return fmt.Errorf("--group %q: expected letters, digits, _, . and -", c.Group)
@@ -36,12 +33,6 @@ func (c *Config) checkCluster() error {
 		return errors.New("--cluster-key-file needs --database: conductors share a PostgreSQL database")
 	case c.ClusterKey == "" && (c.Group != "" || c.ClusterAddress != ""):
 		return errors.New("--group and --cluster-address are of use in a cluster: say --cluster-key-file, too")
-	}
-	if c.ClusterAddress == "" {
-		return nil
-	}
-	if _, _, err := net.SplitHostPort(c.ClusterAddress); err != nil {
-		return fmt.Errorf("--cluster-address %q is not host:port", c.ClusterAddress)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/flaggroup"
+	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
@@ -50,8 +51,9 @@ func (c *Config) flags(s *settings) {
 
 func (c *Config) dataFlags(s *settings) {
 	s.String("config", "", "YAML `file` of settings; flags beat FERRITE_* variables, which beat the file")
-	s.StringVar(&c.DataDir, "data-dir", datafolder.Default,
-		"`folder` of the database and the machines' logs; created if missing, mode 0700, locked while running")
+	s.textVar(&c.DataDir, "data-dir", datafolder.Default,
+		"`folder` of the database and the machines' logs; created if missing, mode 0700, locked while running",
+		named(": name the folder of the database"))
 	s.intVar(&c.DiskReserve, "disk-reserve", 64,
 		"`MiB` of a file in --data-dir; when the disk is full, its room goes to deletes, undeploys and their audit; 16 or "+
 			"more, 0 for none; a quarter of the disk at most",
@@ -65,16 +67,17 @@ func (c *Config) dataFlags(s *settings) {
 			"of them leads at a time")
 	s.StringVar(&c.Group, "group", "",
 		"conductor `group` that this conductor leads in a cluster: nodes with this conductor_group")
-	s.StringVar(&c.ClusterAddress, "cluster-address", "",
-		"`host:port` where the other conductors of a cluster reach this one (default: the host of --api-address, any port)")
+	s.textVar(&c.ClusterAddress, "cluster-address", "",
+		"`host:port` where the other conductors of a cluster reach this one (default: the host of --api-address, any port)",
+		orZero(address))
 	s.BoolVar(&c.Init, "init", false,
 		"create a database and keys that --data-dir has lost; existing files stay")
-	s.BoolVar(&c.Check, "check", false,
+	s.BoolVar(&c.OnlyCheck, "check", false,
 		"read the configuration and the files that it names, report faults, and end; nothing is made or opened")
 }
 
 func (c *Config) apiFlags(s *settings) {
-	s.StringVar(&c.APIAddress, "api-address", "127.0.0.1:6385", "`host:port` of the REST API")
+	s.textVar(&c.APIAddress, "api-address", "127.0.0.1:6385", "`host:port` of the REST API", address)
 	s.StringSliceVar(&c.Auth, "auth", []string{"none"}, "how operators log in: none, or some of basic, token and keystone")
 	s.StringVar(&c.Htpasswd, "htpasswd-file", "",
 		"`file` of passwords (bcrypt) for --auth basic, made by: ferrite user password NAME, or htpasswd -B")
@@ -94,6 +97,8 @@ func (c *Config) apiFlags(s *settings) {
 func (c *Config) hardwareFlags(s *settings) {
 	s.StringSliceVar(&c.HardwareTypes, "hardware-types", knownHardware(),
 		"enabled hardware types, of "+strings.Join(knownHardware(), ", "))
+	bounded(s, &c.HardwareTypes, "hardware-types", []bound[[]string]{{func(types []string) bool { return len(types) > 0 },
+		": name at least one of " + strings.Join(bmc.Names(), ", ")}})
 	s.Lookup("hardware-types").DefValue = "all of them"
 	s.StringSliceVar(&c.BMCAllow, "bmc-allow", nil,
 		"`networks` (10.0.0.1/32) whose BMCs may be loopback, link-local, multicast or this host's own addresses")
@@ -133,9 +138,10 @@ func (c *Config) hardwareFlags(s *settings) {
 }
 
 func (c *Config) conductorFlags(s *settings) {
-	s.StringVar(&c.ConductorName, "host", hostname(), "`name` of this conductor")
-	s.StringVar(&c.LogLevel, "log-level", "info", "debug, info, warn or error")
-	s.StringVar(&c.LogFormat, "log-format", "text", "text, or json: one object a line")
+	s.textVar(&c.ConductorName, "host", hostname(), "`name` of this conductor", named(": a conductor needs a name"))
+	s.wordVar(func(w string) { c.LogLevel = w }, "log-level", "info", "debug, info, warn or error",
+		"debug", "info", "warn", "error")
+	s.wordVar(func(w string) { c.LogFormat = w }, "log-format", "text", "text, or json: one object a line", "text", "json")
 	s.intVar(&c.EventsKeep, "events-keep", 100_000,
 		"number of events (ferrite events) that are kept; older ones are deleted", atLeast(1, ": say 1 or more"))
 	s.durationVar(&c.EventsAge, "events-age", 7*24*time.Hour,
@@ -146,8 +152,9 @@ func (c *Config) conductorFlags(s *settings) {
 }
 
 func (c *Config) metricsFlags(s *settings) {
-	s.StringVar(&c.Metrics, "metrics-address", "",
-		"`host:port` of /metrics without a login, for Prometheus; without it, /metrics is at --api-address, for readers")
+	s.textVar(&c.Metrics, "metrics-address", "",
+		"`host:port` of /metrics without a login, for Prometheus; without it, /metrics is at --api-address, for readers",
+		orZero(address))
 	s.intVar(&c.SensorSeries, "metrics-sensor-series", 20000,
 		"number of series of sensors in one answer of /metrics; machines beyond it are left out, and counted; 0 for none",
 		atLeast(0, ": say 1 or more, or 0 for none"))
@@ -163,8 +170,10 @@ func (c *Config) urlFlags(s *settings) {
 		"`URL` by which clients reach the API through a proxy, for links in answers (default: the Host of each request)")
 }
 
-// The bounds of most times.
+// The bounds of most times, and of addresses.
 var (
+	address = bound[string]{hostPort, " is not host:port"}
+
 	lasts  = atLeast(time.Nanosecond, " is over before it begins: say how long, as 30m")
 	second = atLeast(time.Second, " is too short: say 1s or more")
 )
@@ -202,7 +211,8 @@ func (c *Config) activityFlags(s *settings) {
 	s.durationVar(&c.RamdiskPowerOff, "ramdisk-shutdown-timeout", d.RamdiskPowerOff,
 		"time that a ramdisk may take to shut down after a deploy, before the BMC cuts the power", lasts)
 	s.durationVar(&c.StepTimeout, "step-timeout", d.StepTimeout,
-		"time limit of one step of an agent or a BMC without measured progress, even if heartbeats come")
+		"time limit of one step of an agent or a BMC without measured progress, even if heartbeats come",
+		second)
 	s.durationVar(&c.StepLimit, "step-limit", d.StepLimit, "time limit of one step")
 	s.wordVar(func(w string) { c.CollectLogs = w == "on_failure" }, "deploy-logs-collect", "on_failure",
 		"when to collect the logs of agents that do not send them, for ferrite node logs NODE: on_failure or never",
@@ -247,11 +257,12 @@ func (c *Config) erasingFlags(s *settings) {
 	s.BoolVar(&c.Erasing.SkipReadOnly, "erase-skip-read-only", d.Erasing.SkipReadOnly,
 		"skip read-only disks instead of failing")
 	s.intVar(&c.Erasing.Iterations, "shred-random-overwrite-iterations", d.Erasing.Iterations,
-		"number of times a disk is overwritten with random data, if it is erased by overwriting")
+		"number of times a disk is overwritten with random data, if it is erased by overwriting",
+		atLeast(0, ": say 0 or more"))
 	s.BoolVar(&c.Erasing.Zeroize, "shred-final-overwrite-with-zeros", d.Erasing.Zeroize,
 		"overwrite a disk with zeroes after the random data")
 	s.intVar(&c.Erasing.Concurrency, "disk-erasure-concurrency", d.Erasing.Concurrency,
-		"number of disks of a machine that are erased at a time")
+		"number of disks of a machine that are erased at a time", atLeast(1, ": say 1 or more"))
 }
 
 func (c *Config) powerFlags(s *settings) {
@@ -306,8 +317,9 @@ func (c *Config) bootFlags(s *settings) {
 	s.StringVar(&c.LoaderDir, "loader-dir", bootserver.DefaultLoaderDir, "`folder` of iPXE's binaries (Debian package ipxe)")
 	s.StringVar(&c.Kernel, "ramdisk-kernel", "", "kernel `file` of the ramdisk, made by: ferrite ramdisk build")
 	s.StringVar(&c.Initrd, "ramdisk-initrd", "", "initramfs `file` of the ramdisk")
-	s.StringVar(&c.MediaURL, "media-url", "",
-		"`URL` by which BMCs reach the images of virtual drives, such as http://192.0.2.1:7080 (default: the boot service's)")
+	s.textVar(&c.MediaURL, "media-url", "",
+		"`URL` by which BMCs reach the images of virtual drives, such as http://192.0.2.1:7080 (default: the boot service's)",
+		orZero(bound[string]{plainURL, ": expected an http(s) URL without user and query, such as http://192.0.2.1:7080"}))
 	s.StringVar(&c.MediaLoaders, "media-loaders", "",
 		"`folder` of the boot loaders of such images (default: loaders, beside --ramdisk-kernel, made by: ferrite ramdisk "+
 			"build)")
@@ -318,7 +330,8 @@ func (c *Config) bootFlags(s *settings) {
 		"`hardware type` of nodes for unknown machines: these boot the ramdisk, are inspected and stay in enroll; empty "+
 			"for no discovery")
 	s.intVar(&c.Discovery.Limit, "discovery-limit", 100,
-		"largest number of discovered nodes in enroll; anybody on the machines' network can send made-up machines")
+		"largest number of discovered nodes in enroll; anybody on the machines' network can send made-up machines",
+		atLeast(1, " takes in nothing: say 1 or more, or leave --discovery away"))
 	s.wordVar(func(w string) { c.Discovery.BMCUser = w == "generate" }, "bmc-credentials", "none",
 		"credentials for the BMCs of discovered machines: none, or generate: the agent makes a user ("+plan.BMCUserName+
 			") in the BMC from inside the machine and hands it to this conductor; needs --tls-cert",

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/netip"
 	"path/filepath"
-	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
@@ -85,7 +84,7 @@ func (w *work) findImages(ctx context.Context, p parts) error {
 		Client: servers.Client(), Peers: p.peers, Conductor: c.ConductorName, MaxSize: sizes.largest,
 		MaxOwned: sizes.project, Log: w.log})
 	conf := imagesource.Config{Files: c.FilePaths, Client: servers.Client(), Named: w.images, Key: p.keys.Secrets,
-		Media: strings.TrimSuffix(c.MediaURL, "/"), Log: w.log, Glance: w.glance}
+		Media: c.MediaURL, Log: w.log, Glance: w.glance}
 	if p.images.Caches() {
 		conf.Pulled = p.images
 	}

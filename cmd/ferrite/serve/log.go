@@ -13,16 +13,13 @@ import (
 func logger(level, format string, w io.Writer) (*slog.Logger, error) {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
-		return nil, fmt.Errorf("--log-level %q: it is one of debug, info, warn, error", level)
+		return nil, fmt.Errorf("--log-level: %w", err)
 	}
 	o := &slog.HandlerOptions{Level: l, ReplaceAttr: masked}
-	switch format {
-	case "text":
-		return slog.New(slog.NewTextHandler(w, o)), nil
-	case "json":
+	if format == "json" {
 		return slog.New(slog.NewJSONHandler(w, o)), nil
 	}
-	return nil, fmt.Errorf("--log-format %q: it is text or json", format)
+	return slog.New(slog.NewTextHandler(w, o)), nil
 }
 
 // The bytes of an attribute in the log, and of an error in it. The rest of a longer one is left out: callers choose the

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/server/metrics"
@@ -14,16 +15,9 @@ import (
 	"github.com/ferrite-metal/ferrite/pxe"
 )
 
-// checkMetrics refuses an address that is none.
+// checkMetrics refuses the address of the API, where /metrics is for readers.
 func (c *Config) checkMetrics() error {
-	if c.Metrics == "" {
-		return nil
-	}
-	_, port, err := net.SplitHostPort(c.Metrics)
-	if err != nil {
-		return fmt.Errorf("--metrics-address %q is not host:port: %w", c.Metrics, err)
-	}
-	if c.Metrics == c.APIAddress && port != "0" {
+	if c.Metrics == c.APIAddress && !strings.HasSuffix(c.Metrics, ":0") {
 		return fmt.Errorf("--metrics-address %s is that of the API: leave it out to have /metrics there, for readers",
 			c.Metrics)
 	}

@@ -3,16 +3,11 @@ package serve
 import (
 	"fmt"
 	"slices"
-
-	"github.com/ferrite-metal/ferrite/conductor/outbound"
 )
 
-// checkProxies takes --trusted-proxies. It refuses networks that are too large to contain only proxies: each host in
+// checkProxies refuses networks that are too large to contain only proxies: each host in
 // them may speak for any client.
-func (c *Config) checkProxies() (err error) {
-	if c.proxies, err = outbound.Networks("trusted-proxies", c.TrustedProxies); err != nil {
-		return err
-	}
+func (c *Config) checkProxies() error {
 	for _, p := range c.proxies {
 		if least := map[bool]int{true: 8, false: 32}[p.Addr().Is4()]; p.Bits() < least {
 			return fmt.Errorf("--trusted-proxies %s: every host of it could claim to be any client; name the addresses of the "+

@@ -40,7 +40,7 @@ func Command() *cobra.Command {
 			return err
 		}
 		conf.release = cmd.Root().Version
-		if conf.Check {
+		if conf.OnlyCheck {
 			return conf.tryOut(cmd.OutOrStdout())
 		}
 		ctx, stop := orderly(cmd.Context())

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +17,7 @@ import (
 // help and its bounds. Flags, variables and the file set the field by one pflag.Value.
 type settings struct {
 	*pflag.FlagSet
-	checks []func() error      // by the bounds of the rows
+	bounds []func() error      // of the rows; each returns the fault of its value
 	words  map[string][]string // of settings that have few
 }
 
@@ -38,31 +40,58 @@ func orZero[T comparable](b bound[T]) bound[T] {
 	return bound[T]{func(v T) bool { return v == zero || b.met(v) }, b.say}
 }
 
-// check has a value refused that is out of its bounds.
-func check[T any](s *settings, at *T, name string, bounds []bound[T]) {
+// bounded has a value refused that is out of its bounds.
+func bounded[T any](s *settings, at *T, name string, bounds []bound[T]) {
 	for _, b := range bounds {
-		s.checks = append(s.checks, func() error {
+		s.bounds = append(s.bounds, func() error {
 			if b.met(*at) {
 				return nil
 			}
-			return fmt.Errorf("--%s %v%s", name, *at, b.say)
+			verb := "%v"
+			if _, text := any(*at).(string); text {
+				verb = "%q"
+			}
+			return fmt.Errorf("--%s "+verb+"%s", name, *at, b.say)
 		})
 	}
 }
 
-// checked are the faults of all values by themselves.
-func (s *settings) checked() error {
+// outOfBounds are the faults of all values by themselves.
+func (s *settings) outOfBounds() error {
 	var faults []error
-	for _, check := range s.checks {
-		faults = append(faults, check())
+	for _, fault := range s.bounds {
+		faults = append(faults, fault())
 	}
 	return errors.Join(faults...)
+}
+
+// named is the bound of a text that must not be empty.
+func named(say string) bound[string] {
+	return bound[string]{func(text string) bool { return text != "" }, say}
+}
+
+// plainURL reports whether a text is an http(s) URL to which paths can be added.
+func plainURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == ""
+}
+
+// hostPort reports whether a text is HOST:PORT.
+func hostPort(text string) bool {
+	_, _, err := net.SplitHostPort(text)
+	return err == nil
+}
+
+// textVar declares a text.
+func (s *settings) textVar(at *string, name, otherwise, help string, bounds ...bound[string]) {
+	s.StringVar(at, name, otherwise, help)
+	bounded(s, at, name, bounds)
 }
 
 // intVar declares a number.
 func (s *settings) intVar(at *int, name string, otherwise int, help string, bounds ...bound[int]) {
 	s.IntVar(at, name, otherwise, help)
-	check(s, at, name, bounds)
+	bounded(s, at, name, bounds)
 }
 
 // durationVar declares a time.
@@ -71,7 +100,7 @@ func (s *settings) durationVar(at *time.Duration, name string, otherwise time.Du
 ) {
 	*at = otherwise
 	s.Var((*duration)(at), name, help)
-	check(s, at, name, bounds)
+	bounded(s, at, name, bounds)
 }
 
 // wordVar declares a setting of text that set takes; one of words, if there are any.
@@ -97,10 +126,12 @@ type word struct {
 func (w *word) String() string { return w.is }
 func (w *word) Type() string   { return "string" }
 
-// Set refuses others than words.
+// Set refuses others than words, of which capitals are the same.
 func (w *word) Set(text string) error {
-	if len(w.words) > 0 && !slices.Contains(w.words, text) {
-		return errors.New("say " + strings.Join(w.words, " or "))
+	if len(w.words) > 0 {
+		if text = strings.ToLower(text); !slices.Contains(w.words, text) {
+			return errors.New("say " + strings.Join(w.words, " or "))
+		}
 	}
 	w.is = text
 	w.set(text)

@@ -66,6 +66,17 @@ func TestValues(t *testing.T) {
 		{"events-age: 1h7d", "", "FILE: events-age: invalid value"},
 		{"", "BOOT_SUBNETS=10.2.0.0/24 dns=10.0.0.1,10.0.0.2;10.3.0.0/24", "[10.2.0.0/24 dns=10.0.0.1,10.0.0.2 10.3.0.0/24]"},
 		{"workers: 0", "WORKERS=many", `FERRITE_WORKERS: invalid value "many": `},
+		{"log-format: xml", "", `FILE: log-format: invalid value "xml": say text or json`},
+		{"log-level: INFO", "", "64 false"},
+		{"data-dir: ''", "", `--data-dir "": name the folder of the database`},
+		{"metrics-address: localhost", "", `--metrics-address "localhost" is not host:port`},
+		{"cluster-address: localhost", "", `--cluster-address "localhost" is not host:port`},
+		{"hardware-types: []", "", "--hardware-types []: name at least one of "},
+		{"host: ''", "", `--host "": a conductor needs a name`},
+		{"media-url: 'ftp://192.0.2.1'", "", `--media-url "ftp://192.0.2.1": expected an http(s) URL`},
+		{"step-timeout: 10ms", "", "--step-timeout 10ms is too short: say 1s or more"},
+		{"discovery-limit: 0", "", "--discovery-limit 0 takes in nothing: "},
+		{"workers: 0\nhost: ''", "", "a conductor needs a name\n--workers 0 carries out nothing"},
 		{"workers: 0", "", "--workers 0 carries out nothing: say 1 or more"},
 	} {
 		t.Run(tc.file+tc.env, func(t *testing.T) {

@@ -16,9 +16,6 @@ import (
 // faults of a configuration read has found.
 func (c *Config) tryOut(out io.Writer) error {
 	log := slog.New(slog.DiscardHandler)
-	if _, err := logger(c.LogLevel, c.LogFormat, io.Discard); err != nil {
-		return err
-	}
 	if _, _, err := c.access(nil, log); err != nil {
 		return err
 	}
