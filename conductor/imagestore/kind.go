@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	xz "github.com/therootcompany/xz"
@@ -69,8 +70,13 @@ func refused(where string, c disk.Content) error {
 	return fmt.Errorf("%w: %sit is %s; %s", ErrUnknown, where, c.Name, c.Remedy)
 }
 
+// unpacking lets one look at a time have the memory of a window: many nodes are deployed at once.
+var unpacking sync.Mutex
+
 // unpacked is the beginning of a compressed file's content, as far as the first bytes decompress.
 func unpacked(format disk.Format, first []byte) []byte {
+	unpacking.Lock()
+	defer unpacking.Unlock()
 	var from io.Reader
 	switch format {
 	case disk.Gzip:

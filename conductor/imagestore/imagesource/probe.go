@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ferrite-metal/ferrite/conductor/imagestore"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -114,8 +115,13 @@ func kindFor(at string, first []byte, size int64) (kind imagestore.Kind, refusal
 	return kind, masked(at) + ": " + refusal
 }
 
+// decoding lets one answer at a time have the memory of a window.
+var decoding sync.Mutex
+
 // decoded is the beginning of an image that a server compressed on the way; first, where it did not.
 func decoded(first []byte) []byte {
+	decoding.Lock()
+	defer decoding.Unlock()
 	d, err := disk.Decoder(bytes.NewReader(first))
 	if err != nil {
 		return first

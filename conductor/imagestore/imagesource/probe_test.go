@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -188,5 +189,30 @@ func TestProbeTogether(t *testing.T) {
 	}
 	if n := len(asked); n != 6 {
 		t.Errorf("%d requests, expected those for a missing image twice", n)
+	}
+}
+
+// TestProbeMemory: images with large windows, which any editor of a node may name, take the memory of one or two.
+func TestProbeMemory(t *testing.T) {
+	block := make([]byte, 3+60_000) // without compression (RFC 8878, 3.1.1.2)
+	binary.LittleEndian.PutUint16(block, uint16((len(block)-3)<<3&0xffff))
+	block[2] = byte((len(block) - 3) << 3 >> 16)
+	server := httptest.NewServer(content("\x28\xb5\x2f\xfd\x00" + "\x78" + strings.Repeat(string(block), 2))) // 32 MiB
+	defer server.Close()
+	p := imagesource.NewProber(http.DefaultClient)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			if found := p.Probe(t.Context(), fmt.Sprintf("%s/%d", server.URL, i)); found != (node.ImageFound{}) {
+				t.Errorf("found %+v", found)
+			}
+		})
+	}
+	wg.Wait()
+	runtime.ReadMemStats(&after)
+	if grown := (after.HeapSys - before.HeapSys) >> 20; after.HeapSys > before.HeapSys && grown > 200 {
+		t.Errorf("16 looks take %d MiB", grown)
 	}
 }
