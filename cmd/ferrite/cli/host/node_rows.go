@@ -67,7 +67,7 @@ func nodeRows(file string, text []byte, keys map[string][]string) (rows []*nodeR
 	fields := make([]string, len(columns))
 	for i, column := range columns {
 		columns[i] = strings.TrimSpace(column)
-		if fields[i], err = columnField(columns[i], keys); err == nil && slices.Contains(columns[:i], columns[i]) {
+		if fields[i], err = columnField(columns[i], keys); err == nil && slices.Contains(fields[:i], fields[i]) {
 			err = errors.New("it stands there twice")
 		}
 		if err != nil {
