@@ -49,11 +49,11 @@ lab-down: ## root | | end the lab; say what stays
 	@if [ -x bin/ferrite-lab ]; then bin/ferrite-lab down; else echo "no lab: bin/ferrite-lab was never built"; fi
 
 .PHONY: test
-test: deps ## root | 15 min | all that a change must pass: lint, race, web interface, end to end
+test: deps ## root | 20 min | all that a change must pass: lint, race, web interface, end to end
 	@start=$$SECONDS; $(MAKE) lint && $(MAKE) race && $(MAKE) ui-smoke && $(MAKE) e2e && echo "test: ok $$(( SECONDS - start )).0 s"
 
 .PHONY: check
-check: ## | over 5 min | what every commit must pass: lint, unit tests, documents
+check: ## | 5 min | what every commit must pass: lint, unit tests, documents
 	@start=$$SECONDS; $(MAKE) lint && $(MAKE) unit && echo "check: ok $$(( SECONDS - start )) s"
 
 .PHONY: unit
@@ -80,7 +80,7 @@ race:
 # The suites stand in lab/suites/suites.go, with their packages and commands. `make NAME` runs one, too.
 SUITES := $(shell sed -n 's/^\t\tName: *"\(.*\)",$$/\1/p' lab/suites/suites.go)
 .PHONY: e2e suites $(SUITES)
-e2e: ## root | 20 min | real packets, QEMU machines, disks, kills; SUITE=NAME runs another suite
+e2e: ## root | 10 min | real packets, QEMU machines, disks, kills; SUITE=NAME runs another suite
 	@go run ./lab/suites/run $(or $(SUITE),e2e)
 
 suites: ## | | list the suites for SUITE=NAME

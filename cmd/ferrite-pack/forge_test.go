@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,20 +18,32 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// steps are the commands of both forges' files for a release.
+// rules are when GitLab runs a job.
+type rules []struct{ If string }
+
+// steps are the commands of both forges' files, by forge and job.
 func steps(t *testing.T) map[string][]string {
 	t.Helper()
-	var github struct {
+	type workflow struct {
+		On struct {
+			Push struct{ Branches, Tags []string }
+		} `json:"true"` // as YAML 1.1 reads on
 		Jobs map[string]struct {
 			Container struct{ Image string }
 			Steps     []struct{ Uses, Run string }
 		}
 	}
+	var check, release workflow
 	var gitlab struct {
-		Image   string
-		Release struct{ Script []string }
+		Image          string
+		Workflow       struct{ Rules rules }
+		Check, Release struct {
+			Rules  rules
+			Script []string
+		}
 	}
-	for file, into := range map[string]any{".github/workflows/release.yml": &github, ".gitlab-ci.yml": &gitlab} {
+	for file, into := range map[string]any{".github/workflows/check.yml": &check,
+		".github/workflows/release.yml": &release, ".gitlab-ci.yml": &gitlab} {
 		text, err := os.ReadFile("../../" + file)
 		if err != nil {
 			t.Fatal(err)
@@ -39,13 +52,27 @@ func steps(t *testing.T) map[string][]string {
 			t.Fatalf("%s: %v", file, err)
 		}
 	}
-	all := map[string][]string{"gitlab": gitlab.Release.Script}
-	for _, s := range github.Jobs["release"].Steps {
-		if s.Uses != "" && !regexp.MustCompile(`@v\d+\.\d+\.\d+$`).MatchString(s.Uses) {
-			t.Errorf("%s is not pinned by a full version", s.Uses)
-		}
-		if s.Run != "" && !strings.HasPrefix(s.Run, "git config ") {
-			all["github"] = append(all["github"], s.Run)
+	push, tag := rules{{"$CI_COMMIT_BRANCH"}}, rules{{"$CI_COMMIT_TAG =~ /^v/"}}
+	if !slices.Equal(gitlab.Check.Rules, push) || !slices.Equal(gitlab.Release.Rules, tag) ||
+		!slices.Equal(gitlab.Workflow.Rules, slices.Concat(push, tag)) {
+		t.Errorf("gitlab checks by %v, releases by %v, begins by %v; expected every push, tags, and both",
+			gitlab.Check.Rules, gitlab.Release.Rules, gitlab.Workflow.Rules)
+	}
+	if on := []any{check.On.Push.Branches, release.On.Push.Tags}; fmt.Sprint(on) != "[[**] [v*]]" ||
+		check.On.Push.Tags != nil || release.On.Push.Branches != nil {
+		t.Errorf("github checks and releases by %v, expected every push, and tags", on)
+	}
+	all := map[string][]string{"gitlab check": gitlab.Check.Script, "gitlab release": gitlab.Release.Script}
+	images := []string{gitlab.Image}
+	for name, w := range map[string]workflow{"check": check, "release": release} {
+		images = append(images, w.Jobs[name].Container.Image)
+		for _, s := range w.Jobs[name].Steps {
+			if s.Uses != "" && !regexp.MustCompile(`@v\d+\.\d+\.\d+$`).MatchString(s.Uses) {
+				t.Errorf("%s is not pinned by a full version", s.Uses)
+			}
+			if s.Run != "" && !strings.HasPrefix(s.Run, "git config ") {
+				all["github "+name] = append(all["github "+name], s.Run)
+			}
 		}
 	}
 	module, err := os.ReadFile("../../go.mod")
@@ -53,9 +80,9 @@ func steps(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	version := regexp.MustCompile(`(?m)^go (\S+)$`).FindSubmatch(module)
-	if want := "golang:" + string(version[1]) + "-bookworm"; gitlab.Image != want ||
-		github.Jobs["release"].Container.Image != want {
-		t.Errorf("images %s and %s, expected %s by go.mod", gitlab.Image, github.Jobs["release"].Container.Image, want)
+	want := "golang:" + string(version[1]) + "-bookworm"
+	if slices.ContainsFunc(images, func(image string) bool { return image != want }) {
+		t.Errorf("images %v, expected %s by go.mod", images, want)
 	}
 	page, err := os.ReadFile("../../docs/install.md")
 	link := "https://go.dev/dl/go" + string(version[1]) + ".linux-"
@@ -65,8 +92,10 @@ func steps(t *testing.T) map[string][]string {
 	return all
 }
 
-// TestForges: both forges test, pack, sign and publish, in one line each, with targets that the Makefile has.
+// TestForges: both forges check every push, and test, pack, sign and publish a tag, in one line each, with targets that
+// the Makefile has.
 func TestForges(t *testing.T) {
+	wants := map[string][]string{"check": {"check"}, "release": {"test", "release-files", "release-sign", ".ci/publish"}}
 	for forge, lines := range steps(t) {
 		var called []string
 		for _, line := range lines {
@@ -85,7 +114,7 @@ func TestForges(t *testing.T) {
 				t.Errorf("%s: make %s: %v, or the tag became part of a command:\n%s", forge, words[1], err, out)
 			}
 		}
-		if want := []string{"test", "release-files", "release-sign", ".ci/publish"}; !slices.Equal(called, want) {
+		if want := wants[strings.Fields(forge)[1]]; !slices.Equal(called, want) {
 			t.Errorf("%s calls %v, expected %v", forge, called, want)
 		}
 	}

@@ -36,7 +36,7 @@ var All = []Suite{
 	{
 		Name:  "e2e",
 		About: "real packets, QEMU machines, disks, and conductors that are killed",
-		For:   "anything; it is a part of `make test`", Takes: "20 min", Root: true,
+		For:   "anything; it is a part of `make test`", Takes: "10 min", Root: true,
 		Builds: "build ramdisk",
 		// TestE2E begins the names of tests that only the tag e2e adds to a package: race has run the others.
 		Run: gotest + "-tags e2e -run '^TestE2E'" +
