@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 )
 
 // asFerrite makes the test binary the program itself, for the shells that run the pages.
@@ -85,7 +86,7 @@ func runPage(t *testing.T, bash, script string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := freePort(t)
+	port := servetest.FreePort(t)
 	script = strings.NewReplacer(
 		"/etc/ferrite", filepath.Join(dir, "etc"),
 		"/var/lib/ferrite", filepath.Join(dir, "data"),
@@ -145,18 +146,4 @@ func awaitAPI(t *testing.T, port string, log *bytes.Buffer) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	t.Fatalf("the conductor does not answer: %s", log.String())
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // bound at once
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }

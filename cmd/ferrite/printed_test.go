@@ -19,6 +19,7 @@ import (
 	"mvdan.cc/sh/v3/shell"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 )
 
 // printedRow is a row of testdata/printed.txt: a command as it is printed, and how it is run.
@@ -121,7 +122,7 @@ var (
 // newFreshRoot runs the installer's command, and then those that it prints.
 func newFreshRoot(t *testing.T) *freshRoot {
 	t.Helper()
-	r := &freshRoot{dir: t.TempDir(), port: freePort(t)}
+	r := &freshRoot{dir: t.TempDir(), port: servetest.FreePort(t)}
 	for _, name := range os.Environ() { // of the account that runs the test
 		if name, _, _ := strings.Cut(name, "="); strings.HasPrefix(name, "FERRITE_") {
 			t.Setenv(name, "")

@@ -8,14 +8,9 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
-)
 
-// at is a file of n bytes with a text at a place.
-func at(n, place int, text string) []byte {
-	b := make([]byte, n)
-	copy(b[place:], text)
-	return b
-}
+	"github.com/ferrite-metal/ferrite/images/disk/disktest"
+)
 
 func gzipped(b []byte) []byte {
 	var out bytes.Buffer
@@ -35,7 +30,7 @@ func zstded(b []byte) []byte {
 
 // qcow is the header of a qcow2.
 func qcow(size uint64, change func([]byte)) []byte {
-	b := at(1<<16, 0, "QFI\xfb")
+	b := disktest.Place(1<<16, 0, "QFI\xfb")
 	binary.BigEndian.PutUint32(b[4:], 3)
 	binary.BigEndian.PutUint64(b[24:], size)
 	if change != nil {
@@ -45,7 +40,8 @@ func qcow(size uint64, change func([]byte)) []byte {
 }
 
 func TestKind(t *testing.T) {
-	cpio := at(4096, 0, "070701")
+	place := disktest.Place
+	cpio := place(4096, 0, "070701")
 	for name, c := range map[string]struct {
 		file []byte
 		want Kind
@@ -59,16 +55,16 @@ func TestKind(t *testing.T) {
 		"ramdisk":             {cpio, Kind{"ramdisk", "", 0}, ""},
 		"ramdisk in gzip":     {gzipped(cpio), Kind{"ramdisk", "gzip", 0}, ""},
 		"ramdisk in zstd":     {zstded(cpio), Kind{"ramdisk", "zstd", 0}, ""},
-		"kernel":              {at(4096, 0x202, "HdrS"), Kind{"kernel", "", 0}, ""},
-		"kernel of arm64":     {at(4096, 0x38, "ARMd"), Kind{"kernel", "", 0}, ""},
-		"iso":                 {at(40<<10, 32769, "CD001"), Kind{"iso", "", 0}, ""},
+		"kernel":              {place(4096, 0x202, "HdrS"), Kind{"kernel", "", 0}, ""},
+		"kernel of arm64":     {place(4096, 0x38, "ARMd"), Kind{"kernel", "", 0}, ""},
+		"iso":                 {place(40<<10, 32769, "CD001"), Kind{"iso", "", 0}, ""},
 		"broken gzip":         {[]byte{0x1f, 0x8b, 8, 0xff}, Kind{"raw", "gzip", 0}, ""},
-		"vmdk":                {at(4096, 0, "KDMV"), Kind{}, "vmdk"},
+		"vmdk":                {place(4096, 0, "KDMV"), Kind{}, "vmdk"},
 		"web page":            {[]byte("<!DOCTYPE html>"), Kind{}, "it is an HTML page; "},
-		"tar in gzip":         {gzipped(at(10240, 257, "ustar")), Kind{}, "inside gzip it is a tar archive; unpack it"},
-		"tar in zstd":         {zstded(at(10240, 257, "ustar")), Kind{}, "inside zstd it is a tar archive"},
-		"iso in gzip":         {gzipped(at(40<<10, 32769, "CD001")), Kind{}, "inside gzip it is an ISO 9660 image; unpack"},
-		"kernel in gzip":      {gzipped(at(4096, 0x38, "ARMd")), Kind{}, "inside gzip it is a Linux kernel; unpack it"},
+		"tar in gzip":         {gzipped(place(10240, 257, "ustar")), Kind{}, "inside gzip it is a tar archive; unpack it"},
+		"tar in zstd":         {zstded(place(10240, 257, "ustar")), Kind{}, "inside zstd it is a tar archive"},
+		"iso in gzip":         {gzipped(place(40<<10, 32769, "CD001")), Kind{}, "inside gzip it is an ISO 9660 image; "},
+		"kernel in gzip":      {gzipped(place(4096, 0x38, "ARMd")), Kind{}, "inside gzip it is a Linux kernel; unpack it"},
 		"qcow2 in gzip":       {gzipped(qcow(10<<30, nil)), Kind{}, "inside gzip it is qcow2; unpack it"},
 		"short qcow2":         {[]byte("QFI\xfb"), Kind{}, "cut short"},
 		"qcow2 of nothing":    {qcow(0, nil), Kind{}, "0 bytes"},
@@ -87,7 +83,8 @@ func TestKind(t *testing.T) {
 
 // FuzzKind: no bytes make a look at them panic, or take long.
 func FuzzKind(f *testing.F) {
-	for _, b := range [][]byte{qcow(1<<30, nil)[:128], gzipped(at(600, 0, "070701")), zstded(at(600, 0, "070701")),
+	place := disktest.Place
+	for _, b := range [][]byte{qcow(1<<30, nil)[:128], gzipped(place(600, 0, "070701")), zstded(place(600, 0, "070701")),
 		[]byte("\xfd7zXZ\x00\x00\x04")} {
 		f.Add(b)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,20 +15,11 @@ import (
 	"time"
 )
 
-// closedPort is an address of the loopback at which nothing listens.
-func closedPort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // TestNothingThere: a port at which nothing listens and a machine without a name server end after a few tries.
 func TestNothingThere(t *testing.T) {
-	closed := closedPort(t)
+	server := httptest.NewServer(nil)
+	server.Close()
+	closed := server.Listener.Addr().String()
 	unnamed := &http.Client{Transport: &http.Transport{DialContext: (&net.Dialer{Resolver: &net.Resolver{PreferGo: true,
 		Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, closed)

@@ -5,16 +5,12 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/ferrite-metal/ferrite/images/disk/disktest"
 )
 
-// place is a file of n bytes with a text at an offset.
-func place(n, off int, text string) []byte {
-	b := make([]byte, n)
-	copy(b[off:], text)
-	return b
-}
-
 func TestIdentify(t *testing.T) {
+	place := disktest.Place
 	disk := pattern(4096, 1)
 	copy(disk[510:], "\x55\xaa")
 	sector := bytes.Repeat([]byte("boot code that is text. "), 22)[:512]

@@ -3,12 +3,12 @@
 package history
 
 import (
-	"net"
 	"net/url"
 	"path/filepath"
 	"strconv"
 	"testing"
 
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/serve/servetest"
 	"github.com/ferrite-metal/ferrite/lab/e2e/conductortest"
 )
 
@@ -34,7 +34,7 @@ func newMember(t *testing.T, name, database, key string) *member {
 	m.reached = "127.0.10." + strconv.Itoa(int(name[0]))
 	m.network, u = newNetwork(t, u)
 	u.User = url.User(m.role)
-	address := freePort(t)
+	address := "127.0.0.1:" + servetest.FreePort(t)
 	m.Process = &conductortest.Process{T: t, Name: name, Address: address, Log: filepath.Join(t.TempDir(), name+".log")}
 	m.Args = []string{
 		"--database", u.String(), "--cluster-key-file", key, "--host", name, "--data-dir", filepath.Join(t.TempDir(), name),
@@ -43,15 +43,4 @@ func newMember(t *testing.T, name, database, key string) *member {
 		"--sync-power-state-interval", "10s", "--agent-require-tls=false", "--cluster-address", m.reached + ":6386",
 	}
 	return m
-}
-
-// freePort is an address without a listener, so that a restarted conductor has the same.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

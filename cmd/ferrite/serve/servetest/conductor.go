@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -29,6 +30,18 @@ type Conductor struct {
 
 // AnyPort lets the kernel choose the port; the log says which it was.
 const AnyPort = "127.0.0.1:0"
+
+// FreePort is a port of the loopback without a listener, for a conductor that has the same after a restart.
+func FreePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", AnyPort) //nolint:noctx // bound at once
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
 
 // Patience is how long a test waits on a busy machine.
 const Patience = time.Minute
