@@ -206,8 +206,8 @@ func TestPrintedCommands(t *testing.T) {
 	}
 	root := newFreshRoot(t)
 	for name, text := range map[string]string{
-		"host.yaml": printedHost, "secret": "wonderland\n", "image": string(make([]byte, 1<<20)),
-		"passphrase": "a long passphrase\n",
+		"host.yaml": printedHost, "machines.csv": printedTable, "image": string(make([]byte, 1<<20)),
+		"secret": "wonderland\n", "passphrase": "a long passphrase\n",
 	} {
 		if err := os.WriteFile(filepath.Join(root.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -270,6 +270,11 @@ const (
 
 // Exit statuses, as ferrite help exit-codes has them.
 const refusedStatus, timedOutStatus = 4, 6
+
+// printedTable is a line of the file that the web interface shows.
+const printedTable = `name,driver,mac,redfish_address,redfish_username,redfish_password
+rack1-1,redfish,52:54:00:12:34:61,https://192.0.2.11,admin,change-me
+`
 
 const printedHost = `apiVersion: metal3.io/v1alpha1
 kind: BareMetalHost

@@ -1,11 +1,13 @@
-import { existsSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { describe, expect, it, vi } from 'vitest'
 import { ways } from '../src/lib/begin'
 import { docs, helpOf } from '../src/lib/docs'
 import { bodyOf, common } from '../src/lib/enroll'
 import { grouped, lines, shares, tops, usualSize } from '../src/lib/group'
 import { merge, ofBoot, ofCall, ofEvent, ofHistory, ofStages, share } from '../src/lib/timeline'
-import { advised, all, primary, refused } from '../src/lib/verbs'
+import { adviceParts, advised, all, primary, refused } from '../src/lib/verbs'
 import { inLabels } from '../src/lib/words'
 import type { Event, Status } from '../src/api/types'
 import { machine } from './lib.test'
@@ -31,8 +33,18 @@ describe('help', () => {
 
 describe('ways to begin', () => {
   it('are three, and each has a command; only the conductor’s host has no need of its address', () => {
-    const found = ways('https://conductor:6385')
+    const found = ways('https://conductor:6385', '')
     expect(found.map((w) => w.command.startsWith('export FERRITE_URL=https://conductor:6385\n'))).toEqual([true, true, false])
+    expect(ways('http://conductor:6385', '').map((w) => /FERRITE_(USER|PASSWORD|CACERT)/.test(w.command))).toEqual([false, false, false])
+  })
+  it('log the user in, and know the authority of https', () => {
+    const cwd = mkdtempSync(`${tmpdir()}/ways`)
+    for (const { command } of ways('https://conductor:6385', "o'neil").slice(0, 2)) {
+      const run = execFileSync('bash', ['--norc', '-ec', `read() { eval "\${@: -1}=asked"; }; ferrite() { echo "$*"; env | grep ^FERRITE | sort; }\n${command}`], { cwd, encoding: 'utf8', env: { PATH: process.env['PATH'] } })
+      expect(run).toMatch(/^(node create .*|host apply -f machines.csv)\n(FERRITE_CACERT=.*\n)?FERRITE_PASSWORD=asked\nFERRITE_URL=https:\/\/conductor:6385\nFERRITE_USER=o'neil\n$/)
+      expect(command).toContain('export FERRITE_CACERT=')
+    }
+    rmSync(cwd, { recursive: true })
   })
 })
 
@@ -63,6 +75,13 @@ describe('texts of the conductor', () => {
 })
 
 describe('the next step', () => {
+  it.each([
+    ['ferrite node logs m1; correct the cause, then: ferrite node deploy m1, or undeploy', '[read its log]; correct the cause, then: “Deploy”, or undeploy'],
+    ['nothing, it continues by itself; to watch: ferrite node logs m.1 -f; to give up: ferrite node abort m.1', 'nothing, it continues by itself; to watch: [read its log]; to give up: “Abort”'],
+    ['ferrite node deploy m1 --image URL --checksum SUM', '“Deploy”'],
+    ['ssh rescue@10.0.0.4; to end it: ferrite node unrescue m1', 'ssh rescue@10.0.0.4; to end it: “Unrescue”'],
+    ['correct last_error, then: ferrite node strange m1; then: ferrite node maintenance unset m1', 'correct the last error, then: ferrite node strange m1; then: “End maintenance”'],
+  ])('in the words of the interface: %s', (text, want) => expect(adviceParts(text).map((p) => (p.log ? `[${p.text}]` : p.text)).join('')).toBe(want))
   const offered = (state: string) => all.filter((v) => refused(v, machine({ state, power: 'power on' })) === '')
   it.each([
     ['inspect failed', 'correct the cause in last_error, then ask for: manage or inspect', ['manage', 'inspect']],

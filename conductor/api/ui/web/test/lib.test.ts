@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { faultText } from '../src/api/fault'
-import { attention, kindOf, type Machine } from '../src/lib/classify'
+import { attention, besideState, kindOf, type Machine } from '../src/lib/classify'
 import { checksumError, imageChanges } from '../src/lib/deploy'
 import { asText, bytes, duration, visible } from '../src/lib/format'
 import { natural, needing, sorted, underWay } from '../src/lib/order'
@@ -46,6 +46,11 @@ describe('states', () => {
     [{ state: 'enroll', error: 'no BMC' }, 'no BMC'],
     [{ state: 'clean wait', since: 1, error: 'old' }, 'it has been waiting for more than 30 minutes'],
   ])('%j needs', (more, want) => expect(attention(machine(more), 1e10)).toBe(want))
+  it.each([
+    ['deploy failed at step deploy.write_image: no disk', 'deploy failed', 'deploy.write_image: no disk'],
+    ['clean failed at step deploy.erase_devices: timed out', 'manageable', 'clean failed at step deploy.erase_devices: timed out'],
+    ['in maintenance', 'active', 'in maintenance'],
+  ])('%s, beside %s', (reason, state, want) => expect(besideState(reason, state)).toBe(want))
 })
 
 describe('order', () => {

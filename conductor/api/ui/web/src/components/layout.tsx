@@ -11,6 +11,7 @@ import { entries } from '../pages'
 import { Dialog } from './dialog'
 import { Link } from './link'
 import { LoginForm } from './login'
+import { Logo } from './logo'
 
 /** Layout is what is around every page: the pages, the stream, the user. */
 export function Layout({ children }: { children: ReactNode }) {
@@ -101,14 +102,6 @@ function Menu() {
     </details>
   )
 }
-
-/** Logo is the icon of the page, in the colours of the theme. */
-const Logo = () => (
-  <svg className="logo" viewBox="0 0 32 32" aria-hidden="true">
-    <rect width="32" height="32" rx="6" />
-    <path d="M7 7h18v4H7zM7 14h13v4H7zM7 21h4v4H7z" />
-  </svg>
-)
 
 /** Help leads to the page of the documentation that this page belongs to; the documents are no pages of the interface. */
 function Help() {

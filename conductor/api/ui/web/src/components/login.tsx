@@ -2,6 +2,8 @@ import { useState, type FormEvent } from 'react'
 import { errorText } from '../api/fault'
 import { basic, linkScheme, session } from '../api/session'
 import { useStore } from '../hooks/use-store'
+import { helpOf } from '../lib/docs'
+import { Logo } from './logo'
 import { Notice } from './notice'
 
 /** LoginForm takes a password, a token, or the link by which the page was opened. The fields are given to nobody but the conductor. */
@@ -60,7 +62,14 @@ export function LoginForm({ user: known = '' }: { user?: string }) {
 /** Login is the page before all others, where the conductor asks for one. */
 export const Login = () => (
   <main className="gate">
-    <h1>Ferrite</h1>
+    <h1 className="brand">
+      <Logo /> Ferrite
+    </h1>
     <LoginForm />
+    <p>
+      <a className="help-link" href={helpOf('users', '')}>
+        Help: users, passwords and tokens
+      </a>
+    </p>
   </main>
 )

@@ -75,6 +75,12 @@ export const longWait = 30 * 60 * 1000
 /** attention is why a machine needs somebody, with the labels of the forms; '' for none. */
 export const attention = (m: Machine, now: number): string => inLabels(need(m, now))
 
+/** besideState is a reason without its beginning where that is the machine's state, which stands beside it. */
+export function besideState(reason: string, state: string): string {
+  const begin = `${state} at step `
+  return reason.startsWith(begin) ? reason.slice(begin.length) : reason
+}
+
 /** need is the most urgent reason. */
 function need(m: Machine, now: number): string {
   const kind = kindOf(m.state)

@@ -1,6 +1,7 @@
 // The actions that can be requested for a machine: the verbs of its state, and those beside it.
 import { verbs as ofState } from '../api/states'
 import { kindOf, type Machine } from './classify'
+import { inLabels } from './words'
 
 /** Verb is an action that can be requested for a machine; danger is what it may destroy, in words for the question before it. */
 export interface Verb {
@@ -100,6 +101,28 @@ export function advised(advice: string, offered: Verb[]): Verb[] {
   const from = advice.search(/\b(then|for|up|on)\b|\bferrite node /)
   const found = (from < 0 ? '' : advice.slice(from)).split(/[\s,;:]+/).map((word) => offered.find((v) => v.id === (words[word] ?? word)))
   return [...new Set(found.filter((v) => v !== undefined))]
+}
+
+/** Advice is a part of an advice: a text, or a link to the machine's log. */
+export interface Advice {
+  text: string
+  log?: boolean
+}
+
+const command = /ferrite node (logs|maintenance unset|[a-z]+) [\w.~-]+(?: -f| --image URL --checksum SUM| again)?/g
+
+/** adviceParts is an advice of the conductor for this interface: a verb of the CLI is the label of its button, and the machine's log a link. */
+export function adviceParts(advice: string): Advice[] {
+  const parts: Advice[] = []
+  let end = 0
+  for (const found of advice.matchAll(command)) {
+    const name = found[1]!.split(' ').at(-1)!
+    const button = verb(words[name] ?? name)
+    if (name !== 'logs' && !button) continue
+    parts.push({ text: inLabels(advice.slice(end, found.index)) }, button ? { text: `“${button.label}”` } : { text: 'read its log', log: true })
+    end = found.index + found[0].length
+  }
+  return [...parts, { text: inLabels(advice.slice(end)) }].filter((p) => p.text !== '')
 }
 
 /** leading are the verbs that lead a machine on from where it rests. */

@@ -52,6 +52,11 @@ export function MachinePage() {
       <>
         <h1>{visible(id)}</h1>
         {node.error === '' ? <p className="empty">Reading …</p> : <Failed error={node.error} retry={reload} />}
+        <p>
+          <Link to={address([])} className="button">
+            All machines
+          </Link>
+        </p>
       </>
     )
   const machine = fromNode(n)

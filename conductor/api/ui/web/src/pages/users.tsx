@@ -55,8 +55,7 @@ export function UsersPage() {
         <section aria-labelledby="commands">
           <h2 id="commands">{user ? `Change ${visible(user.name)}` : 'Add a user'}</h2>
           <p>
-            Users are in files that the conductor only reads. Run these commands on its host, as root; the conductor reads the files again by itself. FERRITE_USERS_FILE and
-            FERRITE_HTPASSWD_FILE name the files.
+            Users are in files that the conductor only reads. Run these commands on its host, as root; the conductor reads the files again by itself.
           </p>
           <dl className="all-fields">
             {commands(user).map(([means, command]) => (

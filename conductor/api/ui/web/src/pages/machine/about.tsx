@@ -6,7 +6,7 @@ import { Facts } from '../../components/facts'
 import { Link } from '../../components/link'
 import { useData } from '../../hooks/use-data'
 import { useNow } from '../../hooks/use-now'
-import { asText, bytes, dateTime, duration, shortDuration, visible } from '../../lib/format'
+import { asText, bytes, dateTime, shortDuration, visible } from '../../lib/format'
 import { address } from '../../lib/route'
 import { inLabels } from '../../lib/words'
 
@@ -98,6 +98,7 @@ function lastDeploy(history: HistoryEntry[]): string {
   const deploys = history.filter((h) => h.event_type === 'deploy' && h.severity !== 'ERROR')
   const last = deploys.find((h) => / done\b/.test(h.event ?? ''))
   if (!last) return ''
+  const took = / done in ([\d.a-zµ]+)/.exec(last.event ?? '')?.[1] // duration_seconds is that of its last state alone
   const by = deploys.find((h) => h.user)?.user
-  return `${dateTime(last.created_at)}${by ? ` by ${visible(by)}` : ''}${last.duration_seconds ? `, in ${duration(last.duration_seconds)}` : ''}`
+  return `${dateTime(last.created_at)}${by ? ` by ${visible(by)}` : ''}${took ? `, in ${took}` : ''}`
 }

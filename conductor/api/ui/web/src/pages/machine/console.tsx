@@ -26,6 +26,7 @@ export function Console({ node, reload }: TabProps) {
   const [error, setError] = useState('')
   const [writes, setWrites] = useState(false)
   const [open, setOpen] = useState(false)
+  const [quiet, setQuiet] = useState(false)
   const [turn, setTurn] = useState<{ write: boolean; take: boolean; count: number }>({ write: false, take: false, count: 0 })
   const screen = useRef<HTMLDivElement>(null)
   const buttons = useRef<HTMLDivElement>(null)
@@ -46,6 +47,7 @@ export function Console({ node, reload }: TabProps) {
     const socket = new WebSocket(where, 'console.v1.ferrite')
     socket.binaryType = 'arraybuffer'
     let writing = false
+    let waiting = 0
     // A reader's Tab key goes on through the page; a writer's goes to the machine, and F6 leaves the terminal.
     terminal.attachCustomKeyEventHandler((event) => {
       if (event.key === 'F6') {
@@ -58,9 +60,14 @@ export function Console({ node, reload }: TabProps) {
     socket.onopen = () => {
       setOpen(true)
       setError('')
+      waiting = window.setTimeout(() => setQuiet(true), 1000) // the console sends its past at once
     }
     socket.onmessage = (event: MessageEvent<ArrayBuffer | string>) => {
-      if (typeof event.data !== 'string') return terminal.write(new Uint8Array(event.data))
+      if (typeof event.data !== 'string') {
+        clearTimeout(waiting)
+        setQuiet(false)
+        return terminal.write(new Uint8Array(event.data))
+      }
       const e = JSON.parse(event.data) as Control
       if (e.role) {
         writing = e.role === 'writer'
@@ -76,6 +83,8 @@ export function Console({ node, reload }: TabProps) {
     }
     const typed = terminal.onData((data) => writing && socket.readyState === WebSocket.OPEN && socket.send(new TextEncoder().encode(data)))
     return () => {
+      clearTimeout(waiting)
+      setQuiet(false)
       socket.onclose = null
       socket.close()
       typed.dispose()
@@ -111,6 +120,12 @@ export function Console({ node, reload }: TabProps) {
           <p role="status" className="muted">
             {open ? (writes ? 'Read and write.' : 'Read only.') : 'Not connected.'} {message}
           </p>
+          {open && quiet && (
+            <p>
+              The machine has printed nothing yet. {writes ? 'Click into the terminal and press Enter' : 'Request write access and press Enter'} for a login prompt, or reboot the
+              machine to see its firmware.
+            </p>
+          )}
           <div className="terminal" ref={screen} />
           <p className="muted">Press F6 to leave the terminal: Tab goes to the machine.</p>
           <div className="row" ref={buttons}>

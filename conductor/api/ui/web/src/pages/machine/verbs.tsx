@@ -4,6 +4,7 @@ import { ask, ferrite, type Arguments } from '../../api/machine'
 import { get } from '../../api/client'
 import { session } from '../../api/session'
 import type { Answer, Node, Status } from '../../api/types'
+import { Advice } from '../../components/advice'
 import { Confirm } from '../../components/confirm'
 import { Dialog } from '../../components/dialog'
 import { Notice } from '../../components/notice'
@@ -31,7 +32,7 @@ export function Verbs({ machine, node, status, changed }: { machine: Machine; no
   const others = rest.filter((v) => v.kind !== 'provision')
   return (
     <>
-      {status && <Next status={status} buttons={boxed.map(button)} />}
+      {status && <Next status={status} machine={machine.uuid} buttons={boxed.map(button)} />}
       {offered.length > 0 && (
         <div className="verbs">
           {own.length > 0 && (
@@ -54,7 +55,7 @@ export function Verbs({ machine, node, status, changed }: { machine: Machine; no
 const isBad = (s: Status): boolean => Boolean(s.last_error || s.fault)
 
 /** Next is why the machine is where it is, and what to do: each verb that the advice names is a button. */
-function Next({ status: s, buttons }: { status: Status; buttons: ReactNode[] }) {
+function Next({ status: s, machine, buttons }: { status: Status; machine: string; buttons: ReactNode[] }) {
   const bad = isBad(s)
   if (!bad && !s.try) return null
   return (
@@ -67,7 +68,7 @@ function Next({ status: s, buttons }: { status: Status; buttons: ReactNode[] }) 
       {s.fault && <p>Taken out of service by the conductor: {visible(s.fault)}</p>}
       {s.try && (
         <p>
-          <strong>Next:</strong> {visible(inLabels(s.try))}
+          <strong>Next:</strong> <Advice text={s.try} machine={machine} />
         </p>
       )}
       {buttons.length > 0 && <div className="row">{buttons}</div>}

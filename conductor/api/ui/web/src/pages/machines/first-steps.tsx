@@ -14,7 +14,7 @@ export function FirstSteps({ more = false }: { more?: boolean }) {
     <section className="begin" aria-labelledby="begin">
       <h2 id="begin">{more ? 'More machines' : 'No machine is known yet'}</h2>
       <p>{more ? 'There are three ways to add them.' : may ? 'There are three ways to begin. They can be combined, and none of them touches a machine before you request it.' : 'Your role cannot add one. An admin has three ways:'}</p>
-      {ways(location.origin).map((way, i) => (
+      {ways(location.origin, session.get().session?.user ?? '').map((way, i) => (
         <details key={way.title} open={open === i} onToggle={(e) => e.currentTarget.open && setOpen(i)}>
           <summary>
             <span className="number" aria-hidden="true">{i + 1}</span>
@@ -22,14 +22,14 @@ export function FirstSteps({ more = false }: { more?: boolean }) {
               <b>{way.title}</b> <span className="muted">{way.means}</span>
             </span>
           </summary>
-          {may && way.page && (
-            <p>
+          <p>
+            {may && way.page && (
               <Link to={address([way.page.to])} className={i === 0 && !more ? 'button primary' : 'button'}>
                 {way.page.label}
-              </Link>{' '}
-              <a href={helpOf(way.page.to, '')}>How it works</a>
-            </p>
-          )}
+              </Link>
+            )}{' '}
+            <a href={helpOf(way.help, '')}>How it works</a>
+          </p>
           <p className="muted">{way.where}</p>
           <Command text={way.command} label={`the commands of “${way.title}”`} />
         </details>

@@ -5,7 +5,7 @@ import { Power, State } from '../../components/mark'
 import { useNow } from '../../hooks/use-now'
 import { setQuery } from '../../hooks/use-route'
 import { useVisibleRows } from '../../hooks/use-visible-rows'
-import { attention } from '../../lib/classify'
+import { attention, besideState } from '../../lib/classify'
 import { shortDuration, visible } from '../../lib/format'
 import { label, type Column } from '../../lib/order'
 import { address } from '../../lib/route'
@@ -118,7 +118,7 @@ const Line = memo(function Line({ row, index, since, needs, chosen, toggle }: Li
       <td className="wide">{visible(row.class)}</td>
       <td className="wide">{visible(row.driver)}</td>
       <td className="wide needs" title={visible(needs)}>
-        {visible(needs)}
+        {visible(besideState(needs, row.state))}
       </td>
     </tr>
   )

@@ -2,6 +2,7 @@ import { memo, useEffect, useMemo, useRef, useState } from 'react'
 import { readStatuses } from '../../api/machine'
 import type { Row } from '../../api/row'
 import type { Status } from '../../api/types'
+import { Advice } from '../../components/advice'
 import { Link } from '../../components/link'
 import { Power, State } from '../../components/mark'
 import { Progress } from '../../components/progress'
@@ -45,7 +46,7 @@ export const MachineTasks = memo(function MachineTasks({ rows, of }: { rows: Row
           )}
           {statuses[row.uuid]?.try && (
             <p className="next" title={visible(inLabels(statuses[row.uuid]?.try ?? ''))}>
-              <span className="muted">Next:</span> {visible(inLabels(statuses[row.uuid]?.try ?? ''))}
+              <span className="muted">Next:</span> <Advice text={statuses[row.uuid]?.try ?? ''} machine={row.uuid} />
             </p>
           )}
         </li>
