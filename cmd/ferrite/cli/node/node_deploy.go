@@ -58,7 +58,7 @@ type image struct {
 	rootDevice            []string
 }
 
-// imageFlags are the flags of verbs that write an image, which becomes part of the node's record beforehand.
+// imageFlags are the flags of verbs that write an image, which becomes part of the node's record.
 func imageFlags(target string) bodyFlags {
 	return func(s *client.Session, cmd *cobra.Command) body {
 		var img image
@@ -86,9 +86,7 @@ func imageFlags(target string) bodyFlags {
 			if err != nil || len(ops) == 0 {
 				return body, err
 			}
-			return body, wait.Each(nodes, func(node string) error {
-				return wait.Do(cmd.Context(), s, "PATCH", client.NodePath(node), ops, nil)
-			})
+			return imageRequest{Provision: body, verb: cmd.Name(), ops: ops}, nil
 		}
 	}
 }

@@ -26,7 +26,7 @@ type verb struct {
 // bodyFlags adds flags to the command of a verb.
 type bodyFlags func(s *client.Session, cmd *cobra.Command) body
 
-// body makes the body of the request, after the checks and changes that come before.
+// body makes the body of the request, or an imageRequest, after the checks that come before.
 type body func(cmd *cobra.Command, nodes []string) (any, error)
 
 func (v verb) command(s *client.Session) *cobra.Command {
@@ -48,6 +48,9 @@ func (v verb) command(s *client.Session) *cobra.Command {
 			return err
 		}
 		return runVerb(s, cmd, nodes, waiting, v.goal, func(ctx context.Context, node string) error {
+			if r, ok := wanted.(imageRequest); ok {
+				return r.send(ctx, s, node)
+			}
 			return s.Client.Do(ctx, "PUT", client.NodePath(node, "states", part), wanted, nil)
 		})
 	}

@@ -24,6 +24,10 @@ var (
 // refused words a refusal of a verb: the verb as typed, the node as named, the reason and the next command. The
 // conductor answers in Ironic's words, which have the UUID, and the verb's name in the API.
 func refused(ctx context.Context, s *client.Session, cmd *cobra.Command, node string, err error) error {
+	var changed *notRestored
+	if errors.As(err, &changed) {
+		return errors.Join(refused(ctx, s, cmd, node, changed.refusal), changed.left)
+	}
 	var f *nodeapi.Fault
 	if !errors.As(err, &f) || f.Status < http.StatusBadRequest || f.Status >= http.StatusInternalServerError ||
 		f.Status == http.StatusNotFound || f.Status == http.StatusUnauthorized {
