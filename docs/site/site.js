@@ -117,7 +117,8 @@ function search(field, list) {
   addEventListener('click', (e) => { if (!e.target.closest('search')) list.hidden = true })
 }
 
-/** rank counts the words of a section: in its heading most, then in the title of its page. Pages for developers come last. */
+/** rank counts the words of a section: in its heading most, then in the title of its page. Words side by side count
+ * more. Pages for developers come last. */
 function rank([name, title, heading, , text], words) {
   let points = 0
   for (const word of words) {
@@ -125,7 +126,9 @@ function rank([name, title, heading, , text], words) {
     if (at.every((i) => i < 0)) return 0
     points += (at[0] >= 0 ? 20 : 0) + (at[0] === 0 ? 10 : 0) + (at[1] >= 0 ? 10 : 0) + (at[2] >= 0 ? 1 : 0)
   }
-  return /^(decisions|design|dev)\//.test(name) ? points / 100 : points + (title === heading ? 5 : 0)
+  if (words.length > 1 && text.toLowerCase().includes(words.join(' '))) points += 15
+  points += (title === heading ? 5 : 0) + (/^(troubleshooting|first-server)\b/.test(name) ? 10 : 0)
+  return /^(decisions|design|dev|benchmarks)\b/.test(name) ? points / 100 : points
 }
 
 /** result is a section in the list, with the text around the first word. */

@@ -41,12 +41,25 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// TestSearchWords: words that no line has side by side are found in one line, on pages for developers last.
+func TestSearchWords(t *testing.T) {
+	out, err := run("--search", "Wrong Checksum is")
+	if err != nil || !strings.Contains(out, "\ntroubleshooting:") {
+		t.Errorf("%v: %s", err, out)
+	}
+	out, err = run("--search", "checksum")
+	design := strings.Index(out, "\ndesign/")
+	if err != nil || design < 0 || strings.Contains(out[design:], "\noperate/") {
+		t.Errorf("%v: pages for developers are not last:\n%s", err, out)
+	}
+}
+
 // TestDocsRefused: an error says which pages there are.
 func TestDocsRefused(t *testing.T) {
 	for args, want := range map[string]string{
 		"firmware":              "page firmware: expected one of hosts/firmware, operate/firmware",
 		"nosuch":                "there is no page nosuch: ferrite docs lists the pages",
-		"--search no.such.text": "no page contains no.such.text",
+		"--search no.such.text": "no line of a page contains no.such.text, or all its words",
 		"deploy --search x":     "--search, --man and --site are for all pages",
 	} {
 		if _, err := run(strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), want) {

@@ -1,6 +1,7 @@
 package manual
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -129,26 +130,41 @@ func find(all []page, name string) (page, error) {
 	return page{}, fmt.Errorf("page %s: expected one of %s", name, strings.Join(names, ", "))
 }
 
-// search prints the lines that contain a text, in capitals or not.
+// late reports whether a search lists a page last: decisions, and pages for developers, as docs/site/site.js does.
+func late(p page) bool {
+	folder, _, _ := strings.Cut(p.name, "/")
+	return slices.Contains([]string{"decisions", "design", "dev", "benchmarks"}, folder)
+}
+
+// search prints the lines that contain a text, in capitals or not; without such a line, the lines with all its words.
 func search(out io.Writer, text string) error {
 	all, err := pages()
 	if err != nil {
 		return err
 	}
-	found := false
+	slices.SortStableFunc(all, func(a, b page) int {
+		return cmp.Compare(map[bool]int{true: 1}[late(a)], map[bool]int{true: 1}[late(b)])
+	})
+	found := linesWith(all, strings.ToLower(text))
+	if words := strings.Fields(strings.ToLower(text)); len(found) == 0 && len(words) > 0 {
+		found = linesWith(all, words...)
+	}
+	if len(found) == 0 {
+		return errors.New("no line of a page contains " + text + ", or all its words: search for fewer words")
+	}
+	_, err = io.WriteString(out, strings.Join(found, ""))
+	return err
+}
+
+// linesWith are the lines of pages that contain all texts, which are in small letters, each after its page and number.
+func linesWith(all []page, texts ...string) (found []string) {
 	for _, p := range all {
 		for i, line := range strings.Split(p.text, "\n") {
-			if !strings.Contains(strings.ToLower(line), strings.ToLower(text)) {
-				continue
-			}
-			found = true
-			if _, err := fmt.Fprintf(out, "%s:%d: %s\n", p.name, i+1, strings.TrimSpace(line)); err != nil {
-				return err
+			lower := strings.ToLower(line)
+			if !slices.ContainsFunc(texts, func(t string) bool { return !strings.Contains(lower, t) }) {
+				found = append(found, fmt.Sprintf("%s:%d: %s\n", p.name, i+1, strings.TrimSpace(line)))
 			}
 		}
 	}
-	if !found {
-		return errors.New("no page contains " + text + ": search for a shorter text")
-	}
-	return nil
+	return found
 }
