@@ -22,8 +22,8 @@ type imageRequest struct {
 	ops  []nodeapi.Patch
 }
 
-// send stores the image and sends the verb. A verb that the node's state refuses changes nothing; instance_info of one
-// that is refused for another reason is put back.
+// send stores the image and sends the verb. A verb that the state of the node refuses changes nothing. After a refusal
+// for another reason, instance_info is put back.
 func (r imageRequest) send(ctx context.Context, s *client.Session, node string) error {
 	var n struct {
 		State       string         `json:"provision_state"`
