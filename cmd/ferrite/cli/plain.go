@@ -27,6 +27,9 @@ var plainWords = []struct {
 		`entrypoint: ([\w-]+)\. Valid interfaces are \[([^\]]*)\]\.`), "the driver has no $1 interface $2: expected " + listed},
 	{regexp.MustCompile(`Could not find the following interface in the '(?:ironic\.hardware\.interfaces\.)?(\w+)' ` +
 		`entrypoint: ([\w-]+)\.`), "there is no $1 interface $2."},
+	{regexp.MustCompile(`Node "?([\w.~-]+)"? is locked by host (\S+), please retry after the current ` +
+		`operation is completed\.`), "node $1 is locked: the conductor $2 is at work on it\n  try: ferrite node " +
+		"status $1; then the same command again"},
 	{regexp.MustCompile(`Node "?([\w.~-]+)"? can not be updated while a state transition is in progress\.`),
 		"node $1 is at work: it can be changed when that is over\n  try: ferrite node status $1"},
 	{regexp.MustCompile(`Node "?([\w.~-]+)"? can not have (\w+) updated unless it is in one of allowed ` +

@@ -15,6 +15,8 @@ func TestPlain(t *testing.T) {
 			"that is over\n  try: ferrite node status m1",
 		"Node inventory record for node m1 could not be found.": "node m1 was never inspected\n" +
 			"  try: ferrite node inspect m1",
+		"Node m1 is locked by host lab, please retry after the current operation is completed.": "node m1 is locked: the " +
+			"conductor lab is at work on it\n  try: ferrite node status m1; then the same command again",
 		"the disk is gone": "the disk is gone",
 	} {
 		if got := plain(ironic); got != want {

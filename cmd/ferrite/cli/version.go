@@ -3,10 +3,12 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
+	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/exit"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -43,11 +45,16 @@ func versionCommand(s *client.Session) *cobra.Command {
 				t.Row("conductor speaks", fmt.Sprintf("%s to %s", v.ServerMin, v.ServerMax))
 			}
 			err := output.PrintAny(s, cmd.OutOrStdout(), v, t)
-			if client.NotFound(problem) {
+			switch named := cmd.Flags().Changed("url") || os.Getenv("FERRITE_URL") != ""; {
+			case problem == nil:
+				return err
+			case exit.Of(problem) != exit.Unreachable:
 				return errors.Join(err, fmt.Errorf("no conductor answers at %s: %w\n  is --url or FERRITE_URL right?",
 					s.Client.Base, problem))
+			case named:
+				return errors.Join(err, problem)
 			}
-			return err
+			return err // no URL was given, and there need be no conductor
 		},
 	}
 }

@@ -118,7 +118,7 @@ func loopback(hostPort string) bool {
 func addressOf(name string) (netip.Prefix, error) {
 	i, err := net.InterfaceByName(name)
 	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("--interface %s: %w; this host has %s", name, err, interfaces())
+		return netip.Prefix{}, fmt.Errorf("--interface %s: there is no such interface; this host has %s", name, interfaces())
 	}
 	addrs, err := i.Addrs()
 	if err != nil {

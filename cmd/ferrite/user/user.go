@@ -91,9 +91,11 @@ func set(f *files) *cobra.Command {
 		Long: "Adds a user, or changes the role of an existing one. The project of an existing user stays, " +
 			"unless\n--project names another. --project \"\" removes the project: the user then sees all nodes.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.edit(cmd, func(u *auth.Users) error {
+			next := ""
+			err := f.edit(cmd, func(u *auth.Users) error {
 				i := u.Find(args[0])
 				if i < 0 {
+					next = "; next: ferrite user password " + args[0]
 					i = len(u.Users)
 					u.Users = append(u.Users, auth.User{Name: args[0]})
 				}
@@ -103,6 +105,10 @@ func set(f *files) *cobra.Command {
 				}
 				return nil
 			})
+			if err == nil {
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s has the role %s%s\n", args[0], role, next)
+			}
+			return err
 		},
 	}
 	c.Flags().StringVar(&role, "role", "", "reader, operator or admin")

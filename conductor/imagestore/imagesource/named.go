@@ -33,7 +33,7 @@ func (s *Sources) find(ctx context.Context, n node.Node, source string) (node.Im
 	switch {
 	case errors.Is(err, node.ErrNotFound):
 		err = permanent{fmt.Errorf("there is no image %s for this node: ferrite image list shows those there are, "+
-			"ferrite image add %s adds one", name, name)}
+			"ferrite image add %s FILE adds one", name, name)}
 	case errors.Is(err, node.ErrConflict):
 		err = permanent{fmt.Errorf("the node's owner and its lessee have images of the name: %w Use image:UUID", err)}
 	}

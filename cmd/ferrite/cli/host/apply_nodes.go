@@ -110,24 +110,39 @@ func (t *tableOfNodes) taken() (wrong []error) {
 	return wrong
 }
 
-// apply makes or changes the nodes, a few at a time, with a line for each. It returns all errors.
+// apply makes or changes the nodes, a few at a time, with a line for each, and their number. It returns all errors.
 func (t *tableOfNodes) apply(cmd *cobra.Command, dry bool) error {
 	var mu sync.Mutex
 	var failed []error
+	over := map[*nodeRow]string{}
+	total, printed := map[string]int{}, 0
 	wait.Some(t.rows, func(r *nodeRow) {
 		result, err := t.one(cmd.Context(), r, dry)
 		mu.Lock()
 		defer mu.Unlock()
-		if err != nil {
+		switch {
+		case err != nil:
+			result = "failed"
 			failed = append(failed, fmt.Errorf("%s (node %s): %w", r.place, r.name, err))
-			return
-		}
-		if dry {
+		case dry:
 			result += " (dry run)"
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "node/%s %s\n", r.name, result)
-		failed = append(failed, err)
+		over[r] = result
+		total[result]++
+		for ; printed < len(t.rows) && over[t.rows[printed]] != ""; printed++ { // in the order of the table
+			if row := t.rows[printed]; over[row] != "failed" {
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "node/%s %s\n", row.name, over[row])
+				failed = append(failed, err)
+			}
+		}
 	})
+	if len(t.rows) > 1 {
+		var counts []string
+		for _, result := range output.Sorted(total) {
+			counts = append(counts, fmt.Sprintf("%d %s", total[result], result))
+		}
+		fmt.Fprintln(cmd.ErrOrStderr(), strings.Join(counts, ", "))
+	}
 	return errors.Join(failed...)
 }
 

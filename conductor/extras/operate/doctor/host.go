@@ -176,8 +176,8 @@ func lookAtRamdisk(_ context.Context, h Host) (all []Finding) {
 		return nil
 	}
 	if h.Boot.Kernel == "" {
-		all = append(all, bad("ferrite ramdisk build --profile metal --out /srv/ferrite, then set --ramdisk-kernel and "+
-			"--ramdisk-initrd", "no ramdisk is configured: machines boot nothing"))
+		all = append(all, bad("ferrite ramdisk build --profile metal --out /srv/ferrite, then "+
+			"ferrite server setup --overwrite", "no ramdisk is configured: machines boot nothing"))
 	} else {
 		all = append(all, good("%s and %s are there", h.Boot.Kernel, h.Boot.Initrd))
 	}
