@@ -44,8 +44,8 @@ const (
 	toUnpack  = "unpack it, and give the raw or qcow2 image that is in it"
 	toRepack  = "convert it to raw or qcow2, or compress a raw image with gz, zst or xz"
 	toConvert = "convert it with: qemu-img convert -O qcow2"
-	toLink    = "it came in place of the image: take the file itself; its link may need the " +
-		"credentials or the signature that its server wants"
+	toLink    = "it came in place of the image: take the link of the file itself, with the credentials or the signature " +
+		"that its server wants"
 )
 
 // signatures are looked at in order. Files that are refused are listed too: writing them as if they were raw disks
