@@ -92,15 +92,18 @@ func imageFlags(target string) bodyFlags {
 }
 
 // warnNoImage warns of nodes without an image that the conductor deploys all the same, as Ironic does: their deploy
-// interface is fake. A script that was tried with them would be refused with a machine.
+// interface is fake. A script that was tried with them would be refused with a machine. A node whose state refuses the
+// verb has that reason alone.
 func warnNoImage(s *client.Session, cmd *cobra.Command, nodes []string) {
 	wait.Some(nodes, func(name string) {
 		var n struct {
+			State  string         `json:"provision_state"`
 			Deploy string         `json:"deploy_interface"`
 			Info   map[string]any `json:"instance_info"`
 		}
-		err := s.Client.Do(cmd.Context(), "GET", client.NodePath(name)+"?fields=deploy_interface,instance_info", nil, &n)
-		if err == nil && n.Deploy == "fake" && n.Info["image_source"] == nil {
+		err := s.Client.Do(cmd.Context(), "GET", client.NodePath(name)+"?fields=provision_state,deploy_interface,instance_info",
+			nil, &n)
+		if err == nil && allowed(cmd.Name(), n.State) && n.Deploy == "fake" && n.Info["image_source"] == nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "warning: node %s has no image, and its deploy interface fake writes none; with a "+
 				"machine this needs --image\n", name)
 		}
