@@ -103,9 +103,9 @@ func TestUnusable(t *testing.T) {
 	out, err := run(t, func(d map[string]map[string]any) {
 		d["/redfish/v1/Systems"]["Members"] = []any{}
 	})
-	if !errors.Is(err, errNotLookedAt) || !strings.Contains(out, "the BMC lists no") ||
+	if !errors.Is(err, errNotLookedAt) || !strings.Contains(out, "BMC lists no system") ||
 		!strings.Contains(out, "machine      not known") ||
-		!strings.Contains(out, "not looked at") || strings.Contains(out, "skipped") {
+		!strings.Contains(out, "were not checked") || strings.Contains(out, "skipped") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

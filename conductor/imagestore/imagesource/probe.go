@@ -65,12 +65,11 @@ func (p *Prober) lookAt(ctx context.Context, rawURL string) node.ImageFound {
 	case got.StatusCode != http.StatusOK && got.StatusCode != http.StatusPartialContent:
 		return doubt(rawURL, fmt.Errorf("the server answered %d %s", got.StatusCode, http.StatusText(got.StatusCode)))
 	}
-	first := make([]byte, imagestore.HeadBytes)
-	n, err := io.ReadFull(got.Body, first)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+	first, err := io.ReadAll(io.LimitReader(got.Body, imagestore.HeadBytes))
+	if err != nil { // a part of the first bytes could be taken for text
 		return doubt(rawURL, err)
 	}
-	return foundIn(rawURL, got, first[:n], size)
+	return foundIn(rawURL, got, first, size)
 }
 
 // foundIn is the kind of an image and its size on a disk, by its first bytes. size is the server's answer to HEAD.

@@ -88,6 +88,14 @@ func TestProbe(t *testing.T) {
 			fmt.Fprint(w, raw)
 		},
 			node.ImageFound{Size: 4096}},
+		"cut off in the first bytes": {"/os.raw", func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "4096")
+			if r.Method == http.MethodGet {
+				fmt.Fprint(w, "a")
+				_ = http.NewResponseController(w).Flush() // which a test server has
+				panic(http.ErrAbortHandler)
+			}
+		}, node.ImageFound{Doubt: "unexpected EOF"}},
 		"empty": {"/os.raw", content(""), node.ImageFound{Gone: "it is an empty file; put all of the image there"}},
 		"empty, with no range of it": {"/os.raw", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Range", "bytes */0")
