@@ -118,6 +118,7 @@ func TestCluster(t *testing.T) {
 	ready(t, first)
 	second.Call(t, "PUT", "/ferrite/v1/conductors/second/drained", map[string]any{"drained": true}, http.StatusNoContent)
 	checkLeader(t, second, "first")
+	ready(t, first) // until then it answers 503
 	second.Call(t, "PUT", "/ferrite/v1/conductors/second/drained", map[string]any{"drained": false}, http.StatusNoContent)
 	ready(t, second)
 
