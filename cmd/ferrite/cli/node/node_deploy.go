@@ -92,8 +92,8 @@ func imageFlags(target string) bodyFlags {
 }
 
 // warnNoImage warns of nodes without an image that the conductor deploys all the same, as Ironic does: their deploy
-// interface is fake. A script that was tried with them would be refused with a machine. A node whose state refuses the
-// verb has that reason alone.
+// interface is fake. A script that was tried with them would be refused with a machine. Where the state refuses
+// the verb, that reason stands alone.
 func warnNoImage(s *client.Session, cmd *cobra.Command, nodes []string) {
 	wait.Some(nodes, func(name string) {
 		var n struct {
