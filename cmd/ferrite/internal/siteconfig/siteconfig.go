@@ -28,7 +28,7 @@ type settings struct {
 	keys []string
 }
 
-// Add gives a command --config. Before it or a command below it runs, Fill sets its flags with the names of keys.
+// Add gives a command --config. Before it or a command below it runs, the file sets the flags with the names of keys.
 func Add(c *cobra.Command, keys ...string) {
 	s := settings{keys: keys}
 	AddFlag(c, &s.path)
