@@ -2,8 +2,11 @@ package node
 
 import (
 	"regexp"
+	"strings"
 
 	"github.com/google/uuid"
+
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
 // unreserved is the form of a name: the unreserved characters of RFC 3986 section 2.3.
@@ -14,3 +17,7 @@ var unreserved = regexp.MustCompile(`^[A-Za-z0-9._~-]+$`)
 func ValidName(name string) bool {
 	return len(name) <= 255 && unreserved.MatchString(name) && uuid.Validate(name) != nil
 }
+
+// OfHost reports whether a node has the name of a host's node: NAMESPACE~NAME. The document of a host says by itself
+// whether its machine is on.
+func (n Node) OfHost() bool { return strings.Contains(n.Name, hostapi.NodeNameSeparator) }

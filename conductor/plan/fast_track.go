@@ -2,11 +2,9 @@ package plan
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
-	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
 // With fast track the agent outlives an activity, so that the next one needs no boot:
@@ -62,8 +60,8 @@ func agentGone(d *decision, o Outcome) bool {
 // setIdleDeadline sets the time at which the machine of a kept agent is switched off, where
 // none is set. A host's document says by itself whether its machine is on.
 func (d *decision) setIdleDeadline() {
-	s, ofHost := d.f.Settings, strings.Contains(d.n.Name, hostapi.NodeNameSeparator)
-	if d.dirty && d.idle() && d.n.Deadline.IsZero() && s.FastTrack && s.FastTrackIdle > 0 && !ofHost {
+	s := d.f.Settings
+	if d.dirty && d.idle() && d.n.Deadline.IsZero() && s.FastTrack && s.FastTrackIdle > 0 && !d.n.OfHost() {
 		d.n.Deadline = d.now.Add(s.FastTrackIdle)
 	}
 }
