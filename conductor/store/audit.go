@@ -12,12 +12,13 @@ import (
 
 const auditColumns = "id, at, writer, chain, number, hash, node_uuid, doc"
 
-// AppendAudit adds entries to the audit, all or none. A number that a chain has already is node.ErrConflict.
+// AppendAudit adds entries of one conductor to the audit, all or none. A number that a chain has already is node.ErrConflict.
 func (s *Database) AppendAudit(ctx context.Context, entries []node.AuditEntry) error {
 	if slices.ContainsFunc(entries, func(e node.AuditEntry) bool { return e.Done }) {
 		ctx = freeing(ctx) // on a full disk nothing else writes
 	}
 	return s.w.do(ctx, func(t *tx) error {
+		bytes := int64(0)
 		for i := range entries {
 			e := &entries[i]
 			_, err := t.exec("INSERT INTO audit (at, writer, chain, number, hash, node_uuid, doc) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -28,11 +29,9 @@ func (s *Database) AppendAudit(ctx context.Context, entries []node.AuditEntry) e
 			if err != nil {
 				return err
 			}
-			if err := t.countAudit(e.Writer, 1, int64(len(e.Doc))); err != nil {
-				return err
-			}
+			bytes += int64(len(e.Doc))
 		}
-		return nil
+		return t.countAudit(entries[0].Writer, int64(len(entries)), bytes)
 	})
 }
 

@@ -60,8 +60,6 @@ type Database struct {
 // write has begun withdraws it. Later the context is ignored, so that its end never makes the answer uncertain.
 type writes interface {
 	do(ctx context.Context, run func(t *tx) error) error
-	// one is do for a run that writes by one statement.
-	one(ctx context.Context, run func(t *tx) error) error
 }
 
 func newDatabase(name string, d dialect, seal sealer, o Options) *Database {

@@ -48,11 +48,7 @@ func (s *Database) leases(ctx context.Context, q *query) (all []node.Lease, err 
 // SaveLease inserts or replaces the leases of MACs, all or none; a lent one leaves a
 // reservation alone.
 func (s *Database) SaveLease(ctx context.Context, leases ...node.Lease) error {
-	do := s.w.do
-	if len(leases) == 1 {
-		do = s.w.one
-	}
-	return do(freeing(ctx), func(t *tx) error {
+	return s.w.do(freeing(ctx), func(t *tx) error {
 		for _, l := range leases {
 			if err := t.saveLease(l); err != nil {
 				return fmt.Errorf("save the lease of %s: %w", l.MAC, err)

@@ -66,8 +66,6 @@ func (w *postgresWriter) do(ctx context.Context, run func(t *tx) error) error {
 	return err
 }
 
-func (w *postgresWriter) one(ctx context.Context, run func(t *tx) error) error { return w.do(ctx, run) }
-
 // transact runs writes of documents in one transaction.
 func (w *postgresWriter) transact(jobs []*writeRequest) error {
 	return w.do(context.Background(), func(t *tx) error { return t.savepoints(jobs) })

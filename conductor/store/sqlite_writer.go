@@ -36,14 +36,23 @@ func newSQLiteWriter(ctx context.Context, db *sql.DB, path string, s *Database, 
 // transact leaves each job's own error in it. It returns an error when the transaction failed: then none of the jobs
 // was done.
 func (w *sqliteWriter) transact(jobs []*writeRequest) error {
-	w.tx.nodes = w.tx.nodes[:0]
 	if err := w.files.check(); err != nil {
 		return err
 	}
+	err := w.by(w.tx.plain, jobs)
+	if errors.Is(err, errPartial) {
+		return w.by(w.tx.savepoints, jobs)
+	}
+	return err
+}
+
+// by runs the jobs in one transaction.
+func (w *sqliteWriter) by(run func([]*writeRequest) error, jobs []*writeRequest) error {
+	w.tx.nodes = w.tx.nodes[:0]
 	if _, err := w.tx.exec("BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin: %w", full(err))
 	}
-	if err := w.tx.savepoints(jobs); err != nil {
+	if err := run(jobs); err != nil {
 		return rollback(w.tx, err)
 	}
 	written := w.cache.writing(w.tx.nodes) // readers may see it before COMMIT returns

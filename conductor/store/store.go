@@ -107,7 +107,8 @@ type Store interface {
 	// KeepEventReaders forgets all readers of events but these.
 	KeepEventReaders(ctx context.Context, names []string) error
 
-	// AppendAudit adds entries to the audit, all or none; node.ErrConflict on a number that a chain has already.
+	// AppendAudit adds entries of one conductor to the audit, one or more, all or none; node.ErrConflict on a number that
+	// a chain has already.
 	AppendAudit(ctx context.Context, entries []node.AuditEntry) error
 	// Audit lists at most limit entries after an id, in the order in which they were written; of a node, if named.
 	Audit(ctx context.Context, nodeUUID string, after int64, limit int) ([]node.AuditEntry, error)

@@ -19,10 +19,8 @@ type writeRequest struct {
 	ctx  context.Context
 	run  func(t *tx) error
 	then func() // when it is safe, in the order of writing; may be nil
-	// single: run writes by one statement alone, which SQLite undoes by itself.
-	single bool
-	err    error
-	done   chan struct{}
+	err  error
+	done chan struct{}
 }
 
 // writer writes one transaction at a time. Writes that arrive while the disk is
@@ -57,11 +55,6 @@ func (w *writer) do(ctx context.Context, run func(t *tx) error) error { return w
 // writes the first one's comes first.
 func (w *writer) doThen(ctx context.Context, run func(t *tx) error, then func()) error {
 	return w.wait(&writeRequest{ctx: ctx, run: run, then: then})
-}
-
-// one is do for a run that writes by one statement: it costs no savepoint.
-func (w *writer) one(ctx context.Context, run func(t *tx) error) error {
-	return w.wait(&writeRequest{ctx: ctx, run: run, single: true})
 }
 
 func (w *writer) wait(j *writeRequest) error {
