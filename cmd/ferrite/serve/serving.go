@@ -46,6 +46,9 @@ func (s serving) run(ctx context.Context) error {
 	})
 	s.conf.announce(s.listener.Addr(), s.log)
 	s.manager.notify("READY=1")
+	if err := releaseStartPages(); err != nil {
+		s.log.Warn("the pages that only the start has used stay resident", "err", err)
+	}
 	parts.Go(func() { s.manager.watch(work, s.alive) })
 
 	<-ctx.Done()
