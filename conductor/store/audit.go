@@ -12,7 +12,8 @@ import (
 
 const auditColumns = "id, at, writer, chain, number, hash, node_uuid, doc"
 
-// AppendAudit adds entries of one conductor to the audit, all or none. A number that a chain has already is node.ErrConflict.
+// AppendAudit adds entries of one conductor to the audit, all or none. A number that a chain has already is
+// node.ErrConflict.
 func (s *Database) AppendAudit(ctx context.Context, entries []node.AuditEntry) error {
 	if slices.ContainsFunc(entries, func(e node.AuditEntry) bool { return e.Done }) {
 		ctx = freeing(ctx) // on a full disk nothing else writes

@@ -93,8 +93,8 @@ func (t *tx) exists(text string, args ...any) (bool, error) {
 var errPartial = errors.New("a write failed half way")
 
 // plain runs the jobs, except those with an ended context, without savepoints: a savepoint costs a fifth of a write.
-// SQLite undoes a statement that fails, so a job that fails at its first change needs no savepoint. After errPartial the
-// caller must roll the transaction back, and run all jobs again by savepoints.
+// SQLite undoes a statement that fails, so a job that fails at its first change needs no savepoint. After errPartial
+// the caller must roll the transaction back, and run all jobs again by savepoints.
 func (t *tx) plain(jobs []*writeRequest) error {
 	for _, j := range jobs {
 		if j.err = j.ctx.Err(); j.err != nil {
