@@ -25,7 +25,7 @@ func portsKnown(d *decision, s node.System) error {
 	if err := d.knowSystem(s.UUID); err != nil {
 		return err
 	}
-	d.addPorts(agentapi.Inspection{Inventory: agentapi.Inventory{Interfaces: linked(cardsOf(s))}})
+	d.addPorts(agentapi.Inspection{Inventory: agentapi.Inventory{Interfaces: linked(cardsOf(s))}}, LinkedPorts)
 	if len(d.allPorts()) == 0 {
 		return fmt.Errorf("%w; its BMC reports no network interface that could be made a port", d.withoutPorts())
 	}

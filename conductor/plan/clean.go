@@ -6,16 +6,23 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// clean removes the last owner's data by the steps of driver and agent with a priority other than zero: cleaning ->
-// available. A manual clean does the steps that an operator has listed instead: cleaning -> manageable.
+// clean removes the last owner's data by the steps of driver and agent with a priority other than zero, or by the
+// steps of a runbook: cleaning -> available. A manual clean does the steps that an operator has listed instead: cleaning ->
+// manageable.
 type clean struct{}
 
 func (clean) steps(d *decision) ([]node.Step, error) {
 	if d.n.Run.ByHand {
 		return d.byHand(node.CleanSteps, endClean)
 	}
-	if !automatedClean(d) {
+	if !automatedClean(d.n, d.f.Settings) {
 		return nil, nil
+	}
+	if err := cleaningFits(d, Request{}); err != nil {
+		return nil, err
+	}
+	if d.cleansWith() {
+		return d.byHand(node.CleanSteps, endClean)
 	}
 	if !agentDeploy(d.n) {
 		return append(d.automatic(node.CleanSteps, nil), d.readHardware()...), nil
@@ -27,8 +34,8 @@ func (clean) steps(d *decision) ([]node.Step, error) {
 // and firmware.
 func endClean(d *decision) []node.Step { return append(d.readHardware(), leaveRamdisk(d)...) }
 
-// byHand is a run of the steps an operator has listed, in a ramdisk where they
-// need one; leave ends the ramdisk.
+// byHand is a run of the steps that an operator or a runbook has listed, in a ramdisk where they need one; leave ends
+// the ramdisk.
 func (d *decision) byHand(fw node.Framework, leave func(*decision) []node.Step) ([]node.Step, error) {
 	r := d.n.Run
 	if !r.NoRamdisk && d.needsRamdisk(fw, r.Listed) {
@@ -60,7 +67,8 @@ func (clean) fail(d *decision, r node.Run, reason string) {
 // outOfService puts a node into maintenance when its run has failed at a step
 // of the framework.
 func (d *decision) outOfService(r node.Run, fault, reason string) {
-	if s := r.Current(); s != nil && (s.InBand || s.Driver || s.OnChildren) {
+	if s := r.Current(); s != nil && (s.InBand || s.Driver || s.OnChildren ||
+		s.String() == reattachNetworks) {
 		d.n.Maintenance, d.n.MaintenanceReason, d.n.Fault = true, reason, fault
 	}
 }
@@ -68,11 +76,11 @@ func (d *decision) outOfService(r node.Run, fault, reason string) {
 func (clean) timeout(s Settings) time.Duration { return s.CleanTimeout }
 
 // automatedClean: the node's own setting beats the conductor's.
-func automatedClean(d *decision) bool {
-	if d.n.AutomatedClean != nil {
-		return *d.n.AutomatedClean
+func automatedClean(n node.Node, s Settings) bool {
+	if n.AutomatedClean != nil {
+		return *n.AutomatedClean
 	}
-	return d.f.Settings.AutomatedClean
+	return s.AutomatedClean
 }
 
 func notRetired(d *decision, _ Request) error {

@@ -25,6 +25,7 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 	if _, abandoned := e.(Abandoned); d.err == nil && !abandoned {
 		d.accountForErase(n.Run)
 		d.collectAfter(n.Run, e)
+		d.powerOffAfter(e)
 		d.ejectAfter(n, e)
 		d.setIdleDeadline()
 		d.takeOver()
@@ -37,7 +38,7 @@ func Decide(n node.Node, f Facts, e Event, now time.Time) (*node.Change, error) 
 	}
 	return &node.Change{
 		Finish: d.overtaken, Save: &d.n, Hurry: d.hurry, Effects: d.effects, History: d.history, Moves: d.moves,
-		AddPorts: d.ports, SavePorts: d.rewired.ports, SavePortgroups: d.rewired.groups,
+		DropPorts: d.dropped, AddPorts: d.ports, SavePorts: d.rewired.ports, SavePortgroups: d.rewired.groups,
 		Inspected: d.inspected, HardwareReport: d.hardware, PutEraseReport: d.erased, DropAllocation: node.Released(n, d.n),
 	}, nil
 }
@@ -65,7 +66,8 @@ type decision struct {
 	effects   []node.Effect
 	history   []node.HistoryEntry
 	moves     []node.Transition
-	ports     []node.Port
+	ports     []node.Port // new ones
+	dropped   []string    // UUIDs of ports
 	rewired   plugs
 	inspected *node.Inspected
 	hardware  *node.HardwareReport

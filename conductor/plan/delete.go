@@ -42,10 +42,11 @@ func (tearDown) fail(d *decision, _ node.Run, _ string) {
 
 func (tearDown) timeout(s Settings) time.Duration { return s.BMC.Power }
 
-// tearsDown reports whether a tear-down is under way that detaches VIFs at its end.
-func tearsDown(n node.Node) bool {
-	return n.Networked() && n.Run != nil && n.Run.Activity == "delete"
-}
+// undeploys reports whether a tear-down is under way, which an automated cleaning follows.
+func undeploys(n node.Node) bool { return n.Run != nil && n.Run.Activity == "delete" }
+
+// tearsDown reports whether that one detaches VIFs at its end.
+func tearsDown(n node.Node) bool { return n.Networked() && undeploys(n) }
 
 // plugs are ports and portgroups that are saved with the node.
 type plugs struct {
@@ -59,6 +60,7 @@ func (d *decision) forgetInstance() {
 	delete(d.n.DriverInternalInfo, node.ImageBootFiles)
 	delete(d.n.DriverInternalInfo, node.InstanceImages)
 	d.forgetPartitions()
+	d.unsetLessee()
 }
 
 // forgetVIFs detaches the VIFs of an instance that has ended.

@@ -30,7 +30,7 @@ func Discovered(n node.Node, f Facts, e Inspected, from netip.Addr, now time.Tim
 	d := &decision{n: n.Clone(), f: f, now: now}
 	d.learn(e.Data)
 	d.inspected = &node.Inspected{Inventory: inventoryOf(e.Raw), PluginData: pluginDataOf(e.Data)}
-	d.addPorts(e.Data)
+	d.addPorts(e.Data, LinkedPorts) // without a port the machine would be unknown again
 	if d.n.DriverInternalInfo == nil {
 		d.n.DriverInternalInfo = map[string]any{}
 	}

@@ -71,9 +71,10 @@ var effects = map[string]effect{
 		again: sets},
 	childrenEffect: {args: node.Step{}, settle: ends(noResult), again: tokens, apart: true},
 
-	attachNetwork: {args: NetworkArgs{}, settle: ends(networkAttached), again: sets},
-	leaveEffect:   choreOf[leaveNetwork](usual, sets),
-	returnEffect:  choreOf[returnToTenant](usual, accepted),
+	attachNetwork:    {args: NetworkArgs{}, settle: ends(networkAttached), again: sets},
+	reattachNetworks: {settle: ends(networkAttached), again: sets},
+	leaveEffect:      choreOf[leaveNetwork](usual, sets),
+	returnEffect:     choreOf[returnToTenant](usual, accepted),
 }
 
 // choreOf returns the row of a chore. The args of its effect are the chore itself.

@@ -97,6 +97,8 @@ type Need struct {
 	// from SMBIOS. Only this UUID shows that two addresses of one BMC, or its Redfish and its IPMI, are one machine.
 	System string
 	Leased bool // Facts.Leased: an agent says for the first time where it can be called
+	// Cleaning: Facts.Cleaning, with HardwareReport: an automated cleaning may begin
+	Cleaning bool
 }
 
 // Facts are the facts that Decide may use besides the node, gathered by the engine.
@@ -105,6 +107,7 @@ type Facts struct {
 	Bonds     []node.Portgroup      // if Needs asks for it
 	Offers    []node.StepOffer      // steps of the BMC driver
 	Templates []node.DeployTemplate // the templates that the instance's traits name
+	Cleaning  *node.Runbook         // the runbook that CleaningRunbook names, nil for none; if Needs asks for it
 	Rules     []node.InspectionRule // operators' rules for the findings; if Needs asks for it
 	NameTaken string                // a name that rules would give the node, though another has it
 	// MachineTaken is the machine that rules would give the node, though another node holds it; nil for none
@@ -172,8 +175,21 @@ type Settings struct {
 	PowerRecoveryInterval time.Duration // how often a BMC lost for long is asked; 0 for never
 	ForcePowerState       bool          // change a machine that differs from its record, not the record
 
-	MaxConcurrentDeploy int // nodes that may be on their way to active at a time; 0 for any number
-	MaxConcurrentClean  int // nodes that may be deleted or cleaned at a time; 0 for any number
+	MaxConcurrentDeploy   int  // nodes that may be on their way to active at a time; 0 for any number
+	MaxConcurrentClean    int  // nodes that may be deleted or cleaned at a time; 0 for any number
+	MaxConcurrentPerGroup bool // of each conductor group, instead of all
+
+	Cleaning CleaningRunbooks // where the steps of automated cleaning come from
+	// The operator's priorities of the steps of automated cleaning, and of verification.
+	CleanPriorities, VerifyPriorities StepPriorities
+	Inspection                        Inspection // effects of inspection data beside the properties
+
+	PowerOffInCleanFail   bool     // switch a machine off after a failed cleaning
+	PowerOffInServiceFail bool     // or after a failed service
+	NoDeployModes         []string // boot modes that deployed systems must not use; of BootModes
+	NoEnrollModes         []string // boot modes that nodes must not have as a capability
+	LesseeSource          string   // the project that a deploy makes the lessee; "" is NoLessee
+	RescueHash            string   // of rescue passwords: sha256 or sha512; "" is sha512
 
 	// When automated cleaning erases disks, and wipes their metadata: a higher
 	// priority is earlier, 0 never.

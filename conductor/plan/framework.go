@@ -39,9 +39,9 @@ func (d *decision) offers(fw node.Framework) []node.StepOffer {
 	return out
 }
 
-// reprioritised gives the erase steps of an automated cleaning the operator's priorities instead of the agent's
-// ([deploy] of Ironic's configuration has the same two settings). The same steps in an operator's own list need no
-// priority.
+// reprioritised gives the steps of an automated cleaning the operator's priorities instead of the agent's. Ironic has
+// the same settings: two for erase steps in [deploy], and one for any step in [conductor], which counts. The same steps
+// in an operator's own list need no priority.
 func (d *decision) reprioritised(fw node.Framework, agent byAgent) byAgent {
 	if fw != node.CleanSteps {
 		return agent
@@ -54,6 +54,7 @@ func (d *decision) reprioritised(fw node.Framework, agent byAgent) byAgent {
 			if p, set := priorities[s.Step]; set && s.Interface == "deploy" {
 				s.Priority = p
 			}
+			s.Priority = d.f.Settings.priority(fw, s.Interface, s.Step, s.Priority)
 			out[manager] = append(out[manager], s)
 		}
 	}
@@ -65,6 +66,8 @@ func (d *decision) whoDoes(fw node.Framework, s node.Step, agent byAgent) (done 
 	switch {
 	case s.OnChildren: // the children find out
 		return s, true, nil
+	case reattaches(fw, s):
+		return node.Step{Interface: s.Interface, Step: s.Step, From: s.From}, true, checkReattach(d.n, s)
 	case reserved[s.Step]:
 		if s.Step != "hold" && s.Step != "wait" {
 			s.Interface = "power"
@@ -132,6 +135,9 @@ func (d *decision) known(fw node.Framework, agent byAgent) []string {
 	for name := range reserved {
 		names[name] = true
 	}
+	if fw == node.ServiceSteps && Neutron(d.n) {
+		names[reattachNetworks] = true
+	}
 	for _, o := range d.offers(fw) {
 		names[o.Interface+"."+o.Step] = true
 	}
@@ -147,7 +153,7 @@ func (d *decision) known(fw node.Framework, agent byAgent) []string {
 // do driver steps that work in any condition of the machine.
 func (d *decision) needsRamdisk(fw node.Framework, listed []node.Step) bool {
 	return agentDeploy(d.n) && slices.ContainsFunc(listed, func(s node.Step) bool {
-		if s.OnChildren {
+		if s.OnChildren || reattaches(fw, s) {
 			return false
 		}
 		if reserved[s.Step] {

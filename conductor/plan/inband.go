@@ -81,6 +81,7 @@ func (d *decision) place(agent byAgent) error {
 		}
 		d.insert(r.Index+1, d.returnToRamdisk(steps)...)
 	default:
+		d.noteUnknownPriorities(fw, agent)
 		d.insert(r.Index+1, d.automatic(fw, agent)...)
 	}
 	return nil
@@ -127,7 +128,7 @@ func commandAnswered(d *decision, res agentapi.Result) error {
 func (d *decision) stepsChanged() error {
 	r := d.n.Run
 	at := slices.IndexFunc(r.Steps, func(s node.Step) bool { return s.String() == getSteps })
-	if r.Activity != "clean" || r.Listed != nil || at < 0 {
+	if r.Activity != "clean" || r.ByHand || at < 0 {
 		return fmt.Errorf("another version of the agent listed the steps")
 	}
 	if r.Relisted++; r.Relisted > maxRelisted {

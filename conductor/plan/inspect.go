@@ -1,10 +1,7 @@
 package plan
 
 import (
-	"fmt"
-	"net"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -85,7 +82,7 @@ func (e Inspected) handle(d *decision) error {
 	}
 	switches := readSwitchData(e.Data)
 	d.inspected = &node.Inspected{Inventory: inventoryOf(e.Raw), PluginData: beside(e.Raw, pluginDataOf(e.Data), switches)}
-	d.addPorts(e.Data)
+	d.portsFound(e.Data)
 	d.link(d.allPorts(), switches)
 	if e.Data.Error != nil && *e.Data.Error != "" {
 		d.failRun("the ramdisk reported: " + *e.Data.Error)
@@ -123,65 +120,6 @@ func (d *decision) learn(data agentapi.Inspection) {
 		d.n.BootMode = mode
 		p["capabilities"] = node.SetCapability(text(p, "capabilities"), "boot_mode", mode)
 	}
+	d.countPCI(data.PCIDevices)
 	d.dirty = true
-}
-
-// addPorts makes a port of every interface without a port that links the machine to a network: the boot interface, and
-// interfaces with carrier. It skips an address of another node's port, and an address that is not Ethernet. A node that
-// has ports gets no others: inspection data are claims of one boot, but a port is trusted at every later boot. The
-// history lists these interfaces, so that the operator can create the correct ports.
-func (d *decision) addPorts(data agentapi.Inspection) {
-	var unconfirmed []string
-	defer func() { d.noteUnconfirmed(unconfirmed) }()
-	known := map[string]bool{}
-	for _, p := range d.f.Ports {
-		known[p.Address] = true
-	}
-	boot := bootMAC(data.BootInterface)
-	for _, i := range data.Inventory.Interfaces {
-		mac, ok := ethernet(i.MACAddress)
-		if !ok || known[mac] || (mac != boot && !i.HasCarrier) {
-			continue
-		}
-		known[mac] = true
-		if d.f.Taken[mac] {
-			d.note("WARNING", fmt.Sprintf("interface %s is made no port: its address %s is another node's", i.Name, mac))
-			continue
-		}
-		if len(d.f.Ports) > 0 {
-			unconfirmed = append(unconfirmed, strings.TrimSpace(i.Name+" "+mac))
-			continue
-		}
-		d.ports = append(d.ports, node.Port{NodeUUID: d.n.UUID, Address: mac, PXEEnabled: boot == "" || mac == boot,
-			CreatedAt: d.now})
-	}
-}
-
-// noteUnconfirmed records interfaces that did not become ports.
-func (d *decision) noteUnconfirmed(list []string) {
-	if len(list) == 0 {
-		return
-	}
-	shown := strings.Join(list[:min(len(list), 8)], ", ")
-	if more := len(list) - 8; more > 0 {
-		shown += fmt.Sprintf(" and %d more", more)
-	}
-	d.note("WARNING",
-		fmt.Sprintf("inspection found interfaces that are not made ports, since the node has ports already and no "+
-			"operator has "+
-			"confirmed these: %s; create the ports of those that are the machine's (baremetal port create --node %s ADDRESS)",
-			shown, d.n.UUID))
-}
-
-// bootMAC reads BOOTIF, which PXELINUX prefixes with the hardware type and
-// writes with dashes ("01-52-54-..."), and iPXE may write plainly.
-func bootMAC(bootif string) string {
-	s := strings.ToLower(strings.ReplaceAll(bootif, "-", ":"))
-	if len(s) == len("01:00:00:00:00:00:00") {
-		s = s[3:]
-	}
-	if _, err := net.ParseMAC(s); err != nil {
-		return ""
-	}
-	return s
 }

@@ -72,17 +72,7 @@ func (d *decision) machineByRules(n *node.Node) error {
 }
 
 // allPorts is the ports there were, as they are by now, and the new ones.
-func (d *decision) allPorts() []node.Port {
-	ports := slices.Clone(d.f.Ports)
-	for _, p := range d.ports {
-		if at := slices.IndexFunc(ports, func(old node.Port) bool { return old.Address == p.Address }); at >= 0 {
-			ports[at] = p
-		} else {
-			ports = append(ports, p)
-		}
-	}
-	return ports
-}
+func (d *decision) allPorts() []node.Port { return slices.Concat(d.f.Ports, d.ports) }
 
 // takePorts stores the ports of an inspection, the new ones after the old ones.
 func (d *decision) takePorts(ports []node.Port) {
@@ -90,9 +80,7 @@ func (d *decision) takePorts(ports []node.Port) {
 	d.ports = ports[old:]
 	for i, p := range ports[:old] {
 		if !reflect.DeepEqual(p, d.f.Ports[i]) {
-			at := d.now
-			p.UpdatedAt = &at
-			d.ports = append(d.ports, p)
+			d.rewire(p)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (d *decision) systemRead(s node.System) {
 	}
 	ports := data
 	ports.Inventory.Interfaces = linked(data.Inventory.Interfaces)
-	d.addPorts(ports)
+	d.portsFound(ports)
 	raw, err := json.Marshal(data.Inventory)
 	if err != nil {
 		raw = json.RawMessage("{}")
@@ -63,7 +63,7 @@ func (d *decision) inspectionOf(s node.System) agentapi.Inspection {
 		CPU:    agentapi.CPU{Count: s.CPUs, Architecture: s.Architecture, ModelName: p.CPUModel, SocketCount: p.Sockets},
 		Memory: agentapi.Memory{PhysicalMB: memory, Total: memory << 20},
 		SystemVendor: agentapi.SystemVendor{ProductName: s.Model, SerialNumber: s.Serial, Manufacturer: s.Manufacturer,
-			Firmware: agentapi.Firmware{Version: s.BIOSVersion}},
+			Firmware: agentapi.Firmware{Version: s.BIOSVersion}, SystemUUID: s.UUID},
 		Boot: agentapi.BootInfo{CurrentBootMode: mode}, Interfaces: cardsOf(s), Disks: disksOf(p),
 	}}
 	if p.CPUMHz > 0 {

@@ -13,6 +13,8 @@ func (o Outcome) Needs(n node.Node) (need Need) {
 		need = of.needs(o.Result)
 	}
 	need.Inventory, need.Bonds = Erases(n), tearsDown(n)
+	need.Cleaning = undeploys(n)
+	need.HardwareReport = need.HardwareReport || need.Cleaning
 	return need
 }
 

@@ -29,6 +29,7 @@ var verbs = map[node.Event]verb{
 	}},
 	node.Provide: {activity: "clean", checks: []check{
 		notRetired,          // a retired machine gets no further instance
+		cleaningFits,        // the machine must not go down for a runbook that cannot clean it
 		noPasswords,         // iPXE receives the URLs of the ramdisk in the clear
 		networkFor("clean"), // the ramdisk is booted in a network that can be attached
 	}},
@@ -72,6 +73,7 @@ var verbs = map[node.Event]verb{
 		stepsGiven,            // a service without steps would do nothing
 		wellListed,            // the steps are valid by themselves
 		stepsOffered,          // the node has them, and none erases its workload
+		reattachable,          // there are networks to attach again, and the machine is not to leave them meanwhile
 		noPasswords,           // iPXE receives the URLs of the ramdisk in the clear
 		networkFor("service"), // the ramdisk is booted in a network that can be attached
 		notStranded,           // the owner's system starts at the end
@@ -87,6 +89,7 @@ var ofDeploy = []check{
 	underLimit,                 // too many at once slow each other until they time out
 	imageTaken,                 // it is the image that was looked at; the checks below see it
 	notInMaintenance("deploy"), // an operator is at work on the machine
+	bootModeAllowed,            // the operator forbids some modes
 	overwritable,               // the disks hold nothing that is protected, or another tenant's
 	instanceComplete,           // the deploy interface finds all that it needs in instance_info
 	traitsHeld,                 // they choose deploy templates, and so steps
@@ -103,7 +106,9 @@ var ofDeploy = []check{
 func (r Request) Needs(n node.Node) Need {
 	deploys := r.Verb == node.Deploy || r.Verb == node.Rebuild
 	need := Need{
-		HardwareReport: r.framework() != "", // its steps are checked against those the agent listed
+		// its steps are checked against those the agent listed
+		HardwareReport: r.framework() != "" || r.cleansNext(),
+		Cleaning:       r.cleansNext(),
 		Inventory:      Erases(n) || r.Image != nil && r.Image.Size > 0,
 		Bonds:          n.Networked() && r.Verb == node.Delete || tearsDown(n),
 	}
@@ -116,6 +121,9 @@ func (r Request) Needs(n node.Node) Need {
 	}
 	return need
 }
+
+// cleansNext reports whether a verb may begin an automated cleaning at once.
+func (r Request) cleansNext() bool { return r.Verb == node.Provide || r.Verb == node.Delete }
 
 // handle takes an operator's verb: refused with a reason, or begun.
 func (r Request) handle(d *decision) error {
@@ -130,6 +138,9 @@ func (r Request) handle(d *decision) error {
 		return d.err
 	}
 	d.keepInstance(r)
+	if r.framework() == node.DeploySteps {
+		d.setLessee(r)
+	}
 	d.held = d.n.ProvisionState.Class() == node.Held
 	d.n.LastError, d.n.Run = "", nil
 	d.fire(r.Verb)

@@ -200,13 +200,14 @@ func (d *decision) deploySteps(agent byAgent, want func(priority int) bool) ([]n
 }
 
 // automatic returns the steps of driver and agent with a priority other than 0, in order. They are done without a
-// request.
+// request. A step that both have is done by the driver.
 func (d *decision) automatic(fw node.Framework, agent byAgent) []node.Step {
 	steps := inOrder(d.reprioritised(fw, agent))
 	for _, o := range d.offers(fw) {
-		if p := o.Priority[fw]; p > 0 {
-			steps = append(steps,
-				node.Step{Interface: o.Interface, Step: o.Step, Priority: p, Driver: true, Abortable: o.Abortable})
+		if p := d.f.Settings.priority(fw, o.Interface, o.Step, o.Priority[fw]); p > 0 {
+			s := node.Step{Interface: o.Interface, Step: o.Step, Priority: p, Driver: true, Abortable: o.Abortable}
+			steps = slices.DeleteFunc(steps, func(other node.Step) bool { return other.String() == s.String() })
+			steps = append(steps, s)
 		}
 	}
 	sortSteps(steps)

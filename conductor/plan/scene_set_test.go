@@ -20,6 +20,16 @@ func (s *scene) set(k, v string) {
 		s.f.Settings.FastTrack = v == "true"
 	case "kexec":
 		s.f.Settings.Kexec = v == "true"
+	case "poweroff_in_cleanfail":
+		s.f.Settings.PowerOffInCleanFail = v == "true"
+	case "poweroff_in_servicefail":
+		s.f.Settings.PowerOffInServiceFail = v == "true"
+	case "logs_missing":
+		s.f.LogsMissing = v == "true"
+	case "lessee_source":
+		s.f.Settings.LesseeSource = v
+	case "no_deploy_modes":
+		s.f.Settings.NoDeployModes = []string{v}
 	case "lessee":
 		s.n.Lessee = v
 	case "automated_clean":
@@ -41,7 +51,7 @@ func (s *scene) set(k, v string) {
 	case "inspection_network":
 		s.f.Settings.InspectionNetwork = v == "true"
 	case "deploy_interface", "boot_interface", "inspect_interface", "rescue_interface", "bios_interface",
-		"network_interface", "firmware_interface",
+		"network_interface", "firmware_interface", "management_interface",
 		"raid_interface":
 		s.n.Interfaces[strings.TrimSuffix(k, "_interface")] = v
 	case "trait":
@@ -67,6 +77,24 @@ func (s *scene) set(k, v string) {
 		for state, count := range s.f.Counts[""] {
 			s.f.Counts = map[string]map[node.State]int{v: {state: count - 1}, "": {state: 1}}
 		}
+	case "cleaning": // the settings of runbooks
+		s.f.Settings.Cleaning = CleaningRunbooks{ValidateTraits: true}
+		s.parse(v, &s.f.Settings.Cleaning)
+	case "runbook": // which they name
+		s.f.Cleaning = nil
+		s.parse(v, &s.f.Cleaning)
+	case "clean_priorities":
+		s.f.Settings.CleanPriorities = nil
+		s.parse(v, &s.f.Settings.CleanPriorities)
+	case "verify_priorities":
+		s.f.Settings.VerifyPriorities = nil
+		s.parse(v, &s.f.Settings.VerifyPriorities)
+	case "inspection":
+		s.f.Settings.Inspection = Inspection{}
+		s.parse(v, &s.f.Settings.Inspection)
+	case "ports":
+		s.f.Ports = nil
+		s.parse(v, &s.f.Ports)
 	case "port":
 		s.f.Ports = []node.Port{{UUID: "p1", NodeUUID: s.n.UUID, Address: v}}
 	case "pxe": // of that port
@@ -90,6 +118,9 @@ func (s *scene) set(k, v string) {
 	case "instance_info": // an object; its keys are set, or with null taken away
 		var info map[string]any
 		s.parse(v, &info)
+		if s.n.InstanceInfo == nil {
+			s.n.InstanceInfo = map[string]any{}
+		}
 		maps.Copy(s.n.InstanceInfo, info)
 		maps.DeleteFunc(s.n.InstanceInfo, func(_ string, v any) bool { return v == nil })
 	case "image_mirrors":

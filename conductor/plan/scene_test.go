@@ -73,6 +73,12 @@ func (s *scene) do(w []string) {
 	case "rules":
 		s.f.Rules = nil
 		s.parse(rest, &s.f.Rules)
+	case "ports":
+		for _, p := range s.f.Ports {
+			s.say("has port %s %s pxe=%v network=%q%s", p.UUID, p.Address, p.PXEEnabled, p.PhysicalNetwork, linkOf(s.t, p))
+		}
+	case "lessee":
+		s.say("lessee %q", s.n.Lessee)
 	case "internal":
 		s.say("driver_internal_info %v", s.n.DriverInternalInfo)
 	case "look": // the fields that inspection rules change
@@ -249,7 +255,13 @@ func (s *scene) decide(e Event) {
 	}
 	for _, p := range c.SavePorts {
 		s.say("saves port %s: %v", p.Address, p.InternalInfo)
-		s.f.Ports = []node.Port{p}
+		if i := slices.IndexFunc(s.f.Ports, func(old node.Port) bool { return old.UUID == p.UUID }); i >= 0 {
+			s.f.Ports[i] = p
+		}
+	}
+	for _, uuid := range c.DropPorts {
+		s.say("deletes port %s", uuid)
+		s.f.Ports = slices.DeleteFunc(s.f.Ports, func(p node.Port) bool { return p.UUID == uuid })
 	}
 	if c.Inspected != nil {
 		s.say("inventory %s", c.Inspected.Inventory)

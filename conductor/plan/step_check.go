@@ -53,6 +53,8 @@ func checkStep(n node.Node, table StepTable, fw node.Framework, s node.Step, age
 				"clean it with that step", named(s), n.UUID)
 	case s.OnChildren: // the children find out
 		return nil
+	case reattaches(fw, s):
+		return checkReattach(n, s)
 	case reserved[s.Step]:
 		return checkReserved(n, s, table.limit)
 	}

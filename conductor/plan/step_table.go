@@ -53,10 +53,13 @@ func StepsOf(n node.Node, offers []node.StepOffer, listed map[node.Framework]nod
 	d := &decision{n: n, f: Facts{Offers: offers, Settings: s}}
 	t := StepTable{Steps: reservedSteps(), Listed: map[node.Framework]time.Time{}, Open: map[node.Framework][]string{},
 		limit: s.StepLimit}
+	if Neutron(n) {
+		t.Steps = append(t.Steps, reattachStep())
+	}
 	for _, o := range offers {
 		if driven(&n, o.Interface) {
 			t.Steps = append(t.Steps, StepInfo{Interface: o.Interface, Step: o.Step, Source: ByBMC,
-				Priority: o.Priority, Args: o.Args, Abortable: o.Abortable})
+				Priority: s.prioritiesOf(o), Args: o.Args, Abortable: o.Abortable})
 		}
 	}
 	for _, fw := range requested {
@@ -138,7 +141,7 @@ func (t StepTable) names(fw node.Framework, agent bool) []string {
 		if _, ok := s.Priority[fw]; !ok || s.Source == ByAgent && !agent {
 			continue
 		}
-		if s.Source == ByConductor {
+		if reserved[s.Step] {
 			all[s.Step] = true // under any interface
 			continue
 		}

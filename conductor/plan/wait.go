@@ -191,7 +191,9 @@ func (d *decision) tooLate() string {
 }
 
 // Needs nothing, unless a tear-down goes on.
-func (Restarted) Needs(n node.Node) Need { return Need{Bonds: tearsDown(n)} }
+func (Restarted) Needs(n node.Node) Need {
+	return Need{Bonds: tearsDown(n), Cleaning: undeploys(n), HardwareReport: undeploys(n)}
+}
 
 // handle gives a waiting node one full timeout, because calls were lost while the conductor was away. It also asks for
 // a command that may have ended meanwhile.

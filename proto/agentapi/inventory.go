@@ -189,6 +189,7 @@ type SystemVendor struct {
 	SerialNumber string   `json:"serial_number"`
 	Manufacturer string   `json:"manufacturer"`
 	Firmware     Firmware `json:"firmware"`
+	SystemUUID   string   `json:"system_uuid,omitempty"` // of a BMC's report; Ironic's rules read it there
 }
 
 // Firmware is the BIOS or UEFI.

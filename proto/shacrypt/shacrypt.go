@@ -46,11 +46,11 @@ var (
 	SHA512 = Scheme{"6", 86, sha512.New, func(a, b, c int) (int, int, int) { return b + 1, c + 1, a + 1 }, []int{63}}
 )
 
-// Hash hashes a password with SHA-512, the default rounds and a random salt, in
-// the form of /etc/shadow.
-func Hash(password []byte) string {
+// Hash hashes a password with the default rounds and a random salt, in the form of
+// /etc/shadow.
+func (s Scheme) Hash(password []byte) string {
 	salt := rand.Text()[:MaxSalt]
-	return "$" + SHA512.ID + "$" + salt + "$" + SHA512.Sum(password, []byte(salt), DefaultRounds)
+	return "$" + s.ID + "$" + salt + "$" + s.Sum(password, []byte(salt), DefaultRounds)
 }
 
 // Sum is the encoded sum of a password. A caller limits the length of the

@@ -61,7 +61,7 @@ func TestAsOpenSSL(t *testing.T) {
 }
 
 func TestHash(t *testing.T) {
-	a, b := Hash([]byte("x")), Hash([]byte("x"))
+	a, b := SHA512.Hash([]byte("x")), SHA512.Hash([]byte("x"))
 	parts := strings.Split(a, "$")
 	if a == b || len(parts) != 4 || parts[1] != "6" || len(parts[2]) != MaxSalt {
 		t.Fatalf("%s, %s", a, b)

@@ -23,7 +23,8 @@ func (c *Config) checkTogether() error {
 		c.checkExtras(), limits); err != nil {
 		return err
 	}
-	if err := errors.Join(c.checkDefaultInterfaces(), c.checkCAFolder(), c.checkOutbound(), c.checkAgentCA()); err != nil {
+	if err := errors.Join(c.checkDefaultInterfaces(), c.checkCAFolder(), c.checkOutbound(), c.checkAgentCA(),
+		c.checkCleaning()); err != nil {
 		return err
 	}
 	if c.StepLimit < c.StepTimeout {

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
@@ -23,7 +24,13 @@ func (w *work) openDrivers(p parts) (err error) {
 	}
 	w.drivers, err = bmc.New(c.HardwareTypes, bmc.Options{Log: w.log, CAs: cacert.Folder(c.CAFolder),
 		Dialer: w.dialled.toBMCs, Patience: c.BMC, Sessions: p.bmcs, Called: w.counters.Called})
-	return err
+	if err != nil {
+		return err
+	}
+	if err := c.checkPriorities(w.drivers); err != nil {
+		return errors.Join(err, w.drivers.Close())
+	}
+	return nil
 }
 
 // hardwareTypes is the drivers as the engine knows them.

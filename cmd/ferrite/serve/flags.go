@@ -39,7 +39,9 @@ func (c *Config) flags(s *settings) {
 		{"Activities and their time limits", c.activityFlags},
 		{"Activities and their time limits", c.extraFlags("hosts")},
 		{"Agents", c.agentFlags},
+		{"Cleaning", c.cleaningFlags},
 		{"Erasing", c.erasingFlags},
+		{"Inspection", c.inspectionFlags},
 		{"Power, BMCs and sensors", c.powerFlags},
 	} {
 		flaggroup.Add(s.FlagSet, g.title, func(*pflag.FlagSet) { g.add(s) })
@@ -201,6 +203,17 @@ func (c *Config) activityFlags(s *settings) {
 		"time without a call from the ramdisk after which a rescue fails", lasts)
 	s.durationVar(&c.ServiceTimeout, "service-timeout", d.ServiceTimeout,
 		"time without a call from the ramdisk after which a service fails", lasts)
+	s.BoolVar(&c.PowerOffInServiceFail, "poweroff-in-servicefail", false,
+		"switch a machine off after its service has failed, although it has a workload")
+	s.wordVar(func(w string) { c.RescueHash = w }, "rescue-password-hash-algorithm", "sha512",
+		"hash of rescue passwords, which the ramdisk gets: sha512 or sha256 (crypt's $6$ and $5$)", "sha512", "sha256")
+	s.wordVar(func(w string) { c.LesseeSource = w }, "automatic-lessee-source", plan.NoLessee,
+		"project that becomes the lessee of a node without one for as long as its instance lasts: none, instance (project_id "+
+			"in instance_info, as Nova writes it) or request (the project of the requesting user)",
+		plan.NoLessee, plan.InstanceLessee, plan.RequestLessee)
+	s.modesFlag(&c.NoDeployModes, "disallowed-deployment-boot-modes", "`modes` in which no system is deployed: bios or uefi")
+	s.modesFlag(&c.NoEnrollModes, "disallowed-enrollment-boot-modes",
+		"`modes` that no new or edited node may have as the capability boot_mode: bios or uefi")
 	s.intVar(&c.BootRetries, "boot-retries", d.BootRetries,
 		"number of times a machine is started again if its network boot goes no further", atLeast(0, ": say 0 or more"))
 	s.durationVar(&c.BootRetryAfter, "boot-retry-after", d.BootRetryAfter,
@@ -228,6 +241,8 @@ func (c *Config) activityFlags(s *settings) {
 	s.intVar(&c.MaxConcurrentClean, "max-concurrent-clean", d.MaxConcurrentClean,
 		"number of nodes undeployed or cleaned at a time, half of them of one project while others have some; more are "+
 			"refused with 503, except by provide; 0 for no limit", atLeast(0, ": say 1 or more, or 0 for any number"))
+	s.BoolVar(&c.MaxConcurrentPerGroup, "max-concurrent-per-conductor-group", d.MaxConcurrentPerGroup,
+		"count for both limits the nodes of one conductor group only; a conductor of a cluster always does")
 }
 
 func (c *Config) agentFlags(s *settings) {
@@ -242,7 +257,6 @@ func (c *Config) agentFlags(s *settings) {
 
 func (c *Config) erasingFlags(s *settings) {
 	d := plan.DefaultSettings()
-	s.BoolVar(&c.AutomatedClean, "automated-clean", d.AutomatedClean, "clean disks between tenants")
 	s.intVar(&c.EraseDevicesPriority, "erase-devices-priority", d.EraseDevicesPriority,
 		"priority of erasing whole disks, with verification, in automated cleaning; 0 for never (Ironic's is 10)",
 		atLeast(0, ": say 1 or more, or 0 for never"))

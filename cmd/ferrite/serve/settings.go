@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
 // settings declare the settings of a conductor, a row for each: the field that keeps it, its name, its default, its
@@ -108,6 +110,24 @@ func (s *settings) wordVar(set func(string), name, otherwise, help string, words
 	set(otherwise)
 	s.Var(&word{otherwise, words, set}, name, help)
 	s.offer(name, words...)
+}
+
+// listVar declares a list of texts, from which parse makes the value of the setting.
+func listVar[T any](s *settings, at *T, name string, entries *[]string, parse func([]string) (T, error)) {
+	s.bounds = append(s.bounds, func() (err error) {
+		if *at, err = parse(*entries); err != nil {
+			return fmt.Errorf("--%s %w", name, err)
+		}
+		return nil
+	})
+}
+
+// modesFlag declares a list of boot modes.
+func (s *settings) modesFlag(at *[]string, name, help string) {
+	s.StringSliceVar(at, name, nil, help)
+	bounded(s, at, name, []bound[[]string]{{func(modes []string) bool {
+		return !slices.ContainsFunc(modes, func(m string) bool { return !slices.Contains(plan.BootModes(), m) })
+	}, ": say bios or uefi"}})
 }
 
 // offer has a shell's completion offer values.

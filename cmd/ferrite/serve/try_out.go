@@ -26,7 +26,7 @@ func (c *Config) tryOut(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := drivers.Close(); err != nil {
+	if err := errors.Join(c.checkPriorities(drivers), drivers.Close()); err != nil {
 		return err
 	}
 	if c.Boot {

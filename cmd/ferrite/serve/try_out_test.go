@@ -25,6 +25,8 @@ func TestCheck(t *testing.T) {
 		"no users":        {"auth: [basic]\nhtpasswd-file: " + dir + "/none\n", "make them with: ferrite user set"},
 		"no certificate":  {"tls-cert: " + file("cert", "x") + "\ntls-key: " + file("key", "x") + "\n", "cert"},
 		"no hardware":     {"hardware-types: [steam]\n", "steam"},
+		"unknown step": {"clean-step-priority-override: ['management.clear_job_queu:1']\n",
+			"did you mean management.clear_job_queue?"},
 		"log level":       {"log-level: loud\n", "loud"},
 		"no interface":    {"api-address: 192.0.2.1:6385\nallow-anybody: true\nboot: true\nboot-interface: none0\n", "none0"},
 		"a file for data": {"data-dir: " + file("file", "") + "\n", "expected a folder"},

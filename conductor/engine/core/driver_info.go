@@ -4,11 +4,15 @@ import (
 	"reflect"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// checkForm refuses a malformed driver_info. It skips an unchanged one, so that a node of an earlier release can still
-// be edited.
+// checkForm refuses a malformed driver_info, and a disallowed boot mode. It skips unchanged ones, so that a node of an
+// earlier release can still be edited.
 func (e *Core) checkForm(old, n node.Node) error {
+	if err := plan.CheckEnrolledMode(old, n, e.Settings); err != nil {
+		return err
+	}
 	if e.CheckForm == nil || reflect.DeepEqual(old.DriverInfo, n.DriverInfo) {
 		return nil
 	}

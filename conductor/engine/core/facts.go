@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -67,8 +68,13 @@ func (e *Core) addNeeded(ctx context.Context, n node.Node, need plan.Need, f *pl
 			return err
 		}
 	}
+	if need.Cleaning {
+		if f.Cleaning, err = e.CleaningRunbook(ctx, n); err != nil {
+			return err
+		}
+	}
 	if need.Counts {
-		f.Counts = e.Memory.counts()
+		f.Counts = e.Memory.counts(e.countedGroup(n))
 	}
 	if need.Inventory {
 		if f.Inventory, err = e.InventoryOf(ctx, n.UUID); err != nil {
@@ -89,6 +95,27 @@ func (e *Core) addNeeded(ctx context.Context, n node.Node, need plan.Need, f *pl
 		f.Leased, err = e.Leased(ctx, n.UUID)
 	}
 	return err
+}
+
+// CleaningRunbook finds the runbook that plan.CleaningRunbook names; nil for none.
+func (e *Core) CleaningRunbook(ctx context.Context, n node.Node) (*node.Runbook, error) {
+	ref := plan.CleaningRunbook(n, e.Settings)
+	if ref == "" {
+		return nil, nil //nolint:nilnil // none
+	}
+	book, err := e.Store.Catalogs().Runbooks.Find(ctx, ref)
+	if errors.Is(err, node.ErrNotFound) {
+		return nil, nil //nolint:nilnil // the decision gives the reason
+	}
+	return &book, err
+}
+
+// countedGroup is the conductor group that the limits of a node count; nil for all nodes of this conductor.
+func (e *Core) countedGroup(n node.Node) *string {
+	if !e.Settings.MaxConcurrentPerGroup {
+		return nil
+	}
+	return &n.ConductorGroup
 }
 
 // lastWords is how many lines of a machine's log an error quotes.

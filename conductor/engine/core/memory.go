@@ -30,6 +30,7 @@ type remembered struct {
 	agent         node.Agent      // as saved last
 	state         node.State      // likewise
 	owner         string          // likewise
+	group         string          // likewise
 	rev           int64           // the revision both were saved with
 	known         bool            // they are filled in
 	cares         bool            // a heartbeat would change something
@@ -119,34 +120,38 @@ func (m *memory) saved(n node.Node, d effectChange) *agentapi.Heartbeat {
 // count counts a node in the state it was saved in.
 func (m *memory) count(r *remembered, by int) {
 	if r.known {
-		m.states[owned{r.owner, r.state}] += by
+		m.states[owned{r.group, r.owner, r.state}] += by
 	}
 }
 
-// owned is a state of a project's nodes; owner is empty for nodes without a project.
+// owned is a state of a project's nodes in a conductor group; owner is empty for nodes without a project.
 type owned struct {
+	group string
 	owner string
 	state node.State
 }
 
-// counts returns the number of nodes in each state, by owner. It includes all nodes at work or waiting, because Recover
-// has read them.
-func (m *memory) counts() map[string]map[node.State]int {
+// counts returns the number of nodes in each state, by owner; of one conductor group, or with nil of all. It includes
+// all nodes at work or waiting, because Recover has read them.
+func (m *memory) counts(group *string) map[string]map[node.State]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	by := map[string]map[node.State]int{}
 	for k, n := range m.states {
+		if group != nil && k.group != *group {
+			continue
+		}
 		if by[k.owner] == nil {
 			by[k.owner] = map[node.State]int{}
 		}
-		by[k.owner][k.state] = n
+		by[k.owner][k.state] += n
 	}
 	return by
 }
 
 // CountUnowned returns the number of nodes without an owner in each state. Nodes in stable states are not counted until
 // this process saves them.
-func (e *Core) CountUnowned() map[node.State]int { return e.Memory.counts()[""] }
+func (e *Core) CountUnowned() map[node.State]int { return e.Memory.counts(nil)[""] }
 
 // take notes the saved fields of a node.
 func (r *remembered) take(n node.Node) {
@@ -161,6 +166,7 @@ func (r *remembered) take(n node.Node) {
 		}
 	}
 	r.agent, r.state, r.owner, r.rev, r.known = n.Agent, n.ProvisionState, n.Owner, n.Revision, true
+	r.group = n.ConductorGroup
 	r.cares = n.Run != nil && n.ProvisionState.Class() == node.Waiting
 	if n.Run == nil {
 		r.progress = progress{}

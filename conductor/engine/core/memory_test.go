@@ -75,8 +75,8 @@ func TestCounts(t *testing.T) {
 	save("d", "", node.Cleaning, 1)
 	save("b", "", node.Cleaning, 2)
 	save("a", "blue", node.CleanWait, 2)
-	blue := e.Memory.counts()["blue"]
-	red, none := e.Memory.counts()["red"], e.CountUnowned()
+	blue := e.Memory.counts(nil)["blue"]
+	red, none := e.Memory.counts(nil)["red"], e.CountUnowned()
 	for _, c := range []struct {
 		got  map[node.State]int
 		want [2]int // cleaning, clean wait

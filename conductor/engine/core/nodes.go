@@ -274,7 +274,7 @@ func (e *Core) Provision(ctx context.Context, ref string, r plan.Request) error 
 		}
 	}
 	if r.RescuePassword != "" {
-		hash, err := hashPassword(r.RescuePassword)
+		hash, err := hashPassword(r.RescuePassword, e.Settings.RescueHash)
 		if err != nil {
 			return err
 		}

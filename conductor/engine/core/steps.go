@@ -22,6 +22,19 @@ func (e *Core) Steps(ctx context.Context, ref string) (plan.StepTable, error) {
 	return plan.StepsOf(n, e.offers(n), report.AgentSteps, e.Settings), nil
 }
 
+// CheckCleaning refuses automated cleaning of a node with a runbook that is missing or does not fit.
+func (e *Core) CheckCleaning(ctx context.Context, n node.Node) error {
+	f := plan.Facts{Settings: e.Settings, Offers: e.offers(n)}
+	var err error
+	if f.Cleaning, err = e.CleaningRunbook(ctx, n); err != nil {
+		return err
+	}
+	if f.HardwareReport, err = e.Store.HardwareReport(ctx, n.UUID); err != nil {
+		return err
+	}
+	return plan.CheckCleaning(n, f)
+}
+
 // offers returns the steps of a node's BMC driver.
 func (e *Core) offers(n node.Node) []node.StepOffer {
 	if stepper, ok := e.BMCs[n.Driver].(Stepper); ok {

@@ -94,6 +94,9 @@ func (e *Hardware) Validate(ctx context.Context, ref string) (map[string]error, 
 	}
 	configured := bmc.Validate(n)
 	out["power"], out["management"] = configured, configured
+	if configured == nil {
+		out["management"] = e.CheckCleaning(ctx, n)
+	}
 	if out["boot"] = plan.CheckBootFiles(n); out["boot"] == nil {
 		out["boot"] = plan.CheckSecureBoot(n, n.SecureBoot)
 	}

@@ -72,6 +72,7 @@ var jobs = map[string]func(*job, context.Context) (any, error){
 	"agent.poll":                      with((*job).poll),
 	"agent.collect_logs":              (*job).collectLogs,
 	"network.attach":                  with((*job).attachNetwork),
+	"network.reattach_networking":     (*job).reattachNetworks,
 	"network.leave":                   (*job).leaveNetwork,
 	"network.return_to_tenant":        (*job).returnToTenant,
 }

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -22,6 +23,18 @@ func (j *job) attachTo(ctx context.Context, network string) (a plan.Attached, er
 		return a, err
 	}
 	return j.Networks.Attach(ctx, j.n, network, ports, groups)
+}
+
+// reattachNetworks unbinds the VIFs of a node, and binds them again: the drivers of switches act on both.
+func (j *job) reattachNetworks(ctx context.Context) (any, error) {
+	if _, err := j.attachTo(ctx, plan.NoNetwork); err != nil {
+		return nil, fmt.Errorf("unbind the VIFs: %w", err)
+	}
+	a, err := j.attachTo(ctx, plan.TenantNetwork)
+	if err != nil {
+		return nil, fmt.Errorf("the VIFs are unbound, so the machine has no network until this step is done again: %w", err)
+	}
+	return a, nil
 }
 
 // leaveNetwork removes the ports of a ramdisk.

@@ -148,6 +148,34 @@ func TestNetworks(t *testing.T) {
 	})
 }
 
+// TestReattach: the networks of a running machine are attached again. A failure says that it has none meanwhile.
+func TestReattach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s, n, _ := networked(t, "neutron")
+		defer w.Close()
+		reach(w, n.UUID, plan.Request{Verb: node.Provide}, node.Available)
+		w.Must(w.E.AttachVIF(w.Ctx, n.UUID, node.VIF{ID: "v1"}))
+		reach(w, n.UUID, plan.Request{Verb: node.Deploy}, node.Active)
+		s.said = nil
+		service := plan.Request{Verb: node.Service,
+			ServiceSteps: []node.Step{{Interface: "network", Step: "reattach_networking"}}}
+		reach(w, n.UUID, service, node.Active)
+		if want := []string{`none, power on, VIF "v1"`, `tenant, power on, VIF "v1"`}; !slices.Equal(s.said, want) {
+			t.Errorf("the switches heard %q, expected %q", s.said, want)
+		}
+		s.said, s.heard = nil, func() {
+			if len(s.said) == 1 { // they are unbound
+				s.fail = node.Refuse(node.Invalid, "Neutron binds none")
+			}
+		}
+		reach(w, n.UUID, service, node.ServiceFailed)
+		if n, err := w.E.Node(w.Ctx, n.UUID); err != nil || !strings.Contains(n.LastError, "no network until this step is "+
+			"done again: Neutron binds none") {
+			t.Errorf("%s, %v", n.LastError, err)
+		}
+	})
+}
+
 // TestNetworkFails: a machine with a failed change of network is not started in another one, and its node says why. A
 // VIF that Neutron refuses is not attached.
 func TestNetworkFails(t *testing.T) {
