@@ -7,8 +7,8 @@ import (
 )
 
 // clean removes the last owner's data by the steps of driver and agent with a priority other than zero, or by the
-// steps of a runbook: cleaning -> available. A manual clean does the steps that an operator has listed instead: cleaning ->
-// manageable.
+// steps of a runbook: cleaning -> available. A manual clean does the steps that an operator has listed instead:
+// cleaning -> manageable.
 type clean struct{}
 
 func (clean) steps(d *decision) ([]node.Step, error) {

@@ -55,7 +55,7 @@ func CleaningRunbook(n node.Node, s Settings) string {
 // CheckCleaning refuses the automated cleaning of a node with a runbook that is missing or does not fit. It looks at
 // Settings, Offers, HardwareReport and Cleaning of the facts. It also refuses a runbook that the node names in vain.
 func CheckCleaning(n node.Node, f Facts) error {
-	if n.DriverInfo[cleaningRunbook] != nil && !(f.Settings.Cleaning.used() && f.Settings.Cleaning.FromNode) {
+	if n.DriverInfo[cleaningRunbook] != nil && (!f.Settings.Cleaning.used() || !f.Settings.Cleaning.FromNode) {
 		return node.Refuse(node.Invalid, "driver_info/%s of node %s has no effect: it takes "+
 			"--automated-cleaning-step-source runbook or hybrid, and --automated-cleaning-runbook-from-node; remove it, or "+
 			"ask the operator of the conductor", cleaningRunbook, n.UUID)

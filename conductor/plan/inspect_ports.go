@@ -61,9 +61,9 @@ func becomesPort(add string, i agentapi.Interface, mac, boot string) bool {
 }
 
 // addPorts makes ports of the interfaces without a port that add chooses. It skips an address of another node's port,
-// and an address that is not Ethernet. With LinkedPorts a node that has ports gets no others: inspection data are claims
-// of one boot, but a port is trusted at every later boot. The history lists these interfaces, so that the operator can
-// create the correct ports.
+// and an address that is not Ethernet. With LinkedPorts a node that has ports gets no others: inspection data are
+// claims of one boot, but a port is trusted at every later boot. The history lists these interfaces, so that the
+// operator can create the correct ports.
 func (d *decision) addPorts(data agentapi.Inspection, add string) {
 	var unconfirmed []string
 	defer func() { d.noteUnconfirmed(unconfirmed) }()

@@ -40,8 +40,8 @@ func reattachable(d *decision, r Request) error {
 		return nil
 	}
 	if !r.noRamdisk() && d.needsRamdisk(r.framework(), r.steps()) {
-		return node.Refuse(node.Invalid, "step %s cannot be done among steps that need the ramdisk: the machine of node %s is "+
-			"in the network of the ramdisk then; service the node twice", reattachNetworks, d.n.UUID)
+		return node.Refuse(node.Invalid, "step %s cannot be done among steps that need the ramdisk: the machine of node %s "+
+			"is in the network of the ramdisk then; service the node twice", reattachNetworks, d.n.UUID)
 	}
 	return vifAttached(d, r)
 }

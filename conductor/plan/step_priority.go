@@ -100,8 +100,8 @@ func (s Settings) prioritiesOf(o node.StepOffer) map[node.Framework]int {
 	return all
 }
 
-// noteUnknownPriorities records priorities that have no effect on this node because of a likely typing error. Others may
-// be for other machines.
+// noteUnknownPriorities records priorities that have no effect on this node because of a likely typing error. Others
+// may be for other machines.
 func (d *decision) noteUnknownPriorities(fw node.Framework, agent byAgent) {
 	known := d.known(fw, agent)
 	for _, name := range slices.Sorted(maps.Keys(d.f.Settings.priorities(fw))) {

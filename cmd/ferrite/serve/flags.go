@@ -208,8 +208,8 @@ func (c *Config) activityFlags(s *settings) {
 	s.wordVar(func(w string) { c.RescueHash = w }, "rescue-password-hash-algorithm", "sha512",
 		"hash of rescue passwords, which the ramdisk gets: sha512 or sha256 (crypt's $6$ and $5$)", "sha512", "sha256")
 	s.wordVar(func(w string) { c.LesseeSource = w }, "automatic-lessee-source", plan.NoLessee,
-		"project that becomes the lessee of a node without one for as long as its instance lasts: none, instance (project_id "+
-			"in instance_info, as Nova writes it) or request (the project of the requesting user)",
+		"project that becomes the lessee of a node without one for as long as its instance lasts: none, instance "+
+			"(project_id in instance_info, as Nova writes it) or request (the project of the requesting user)",
 		plan.NoLessee, plan.InstanceLessee, plan.RequestLessee)
 	s.modesFlag(&c.NoDeployModes, "disallowed-deployment-boot-modes", "`modes` in which no system is deployed: bios or uefi")
 	s.modesFlag(&c.NoEnrollModes, "disallowed-enrollment-boot-modes",
