@@ -15,6 +15,7 @@ type access struct {
 	*rest.Server
 	conductor Conductor
 	hosts     Hosts
+	policy    *auth.PolicyFile // nil for none
 }
 
 // node reads the node that a path names, if the caller may do this to it.

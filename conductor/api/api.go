@@ -27,6 +27,8 @@ type Options struct {
 	Log       *slog.Logger
 	// Auth identifies the sender of a request; nil: anybody may do anything.
 	Auth rest.Authenticator
+	// Policy replaces rules of the policy; nil for none.
+	Policy *auth.PolicyFile
 	// Boot is the boot service beside this conductor; nil when there is none:
 	// reservations are kept for the next start with one.
 	Boot Boot
@@ -128,7 +130,7 @@ func New(o Options) *API {
 		o.Stopping = context.Background()
 	}
 	a := &API{top: resources(), viewers: auth.NewStreams("consoles", o.Auth, o.Streams)}
-	at := access{conductor: o.Conductor, hosts: o.Hosts}
+	at := access{conductor: o.Conductor, hosts: o.Hosts, policy: o.Policy}
 	server := o.server(a.rewrite)
 	server.Known, server.Retry = at.known, patience{o.LockedInterval, o.Stopping.Done()}.handle
 	if o.Audit != nil {
@@ -147,7 +149,7 @@ func New(o Options) *API {
 // server has the options that all servers of the API share: a conductor's, for its nodes, and a cluster member's.
 func (o Options) server(rewrite func(*http.Request)) rest.Options {
 	return rest.Options{
-		Log: o.Log, Auth: o.Auth, Rules: auth.NewRules(), Fault: faultOf, Admit: o.Limits.admit, Grow: o.Limits.grow,
+		Log: o.Log, Auth: o.Auth, Rules: auth.NewRules(o.Policy), Fault: faultOf, Admit: o.Limits.admit, Grow: o.Limits.grow,
 		Rewrite: rewrite, Stranger: stranger, Streams: streams, Answered: o.Answered, Follow: o.Follow,
 		PublicURL: o.PublicURL, PageBytes: o.PageBytes,
 		Identified: func(ctx context.Context, caller *auth.Caller) context.Context {

@@ -37,7 +37,7 @@ type collection[T any] struct {
 
 	// Further rules of a new record and of a patched one; nil for none.
 	created func(c *rest.Call, of *T) error
-	patched func(ops []rest.Operation, of *T)
+	patched func(c *rest.Call, ops []rest.Operation, of *T) error
 
 	// owner is the project that owns a record. node is the node that a record is part of; then the node's owner and
 	// lessee count. public reports whether other projects may read a record. Each is nil where it does not apply: a
@@ -205,7 +205,7 @@ func (r *collection[T]) patch(c *rest.Call) error {
 			return err
 		}
 		if r.patched != nil {
-			r.patched(ops, of)
+			return r.patched(c, ops, of)
 		}
 		return nil
 	})

@@ -88,4 +88,4 @@ func shownRecord[T any, P node.Recorded[T]](v T) any {
 }
 
 // plainTargets is the table of volume targets for callers that may see everything.
-func plainTargets() *rest.Table[node.VolumeTarget] { return targetTable(auth.NewRules()) }
+func plainTargets() *rest.Table[node.VolumeTarget] { return targetTable(auth.NewRules(nil)) }

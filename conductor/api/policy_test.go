@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // nothing else.
 func TestEveryRouteHasARule(t *testing.T) {
 	routes := api.New(api.Options{Conductor: newConductor(t).Engine}).Routes()
-	rules := auth.NewRules()
+	rules := auth.NewRules(nil)
 	for _, r := range routes {
 		if rules[r] == nil {
 			t.Errorf("%s has no row in the policy", r)

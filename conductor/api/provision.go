@@ -68,6 +68,9 @@ func (h *stateResource) provision(c *rest.Call) error {
 	if err := h.runbook(c, args, &request); err != nil {
 		return err
 	}
+	if err := h.permitSteps(c, &n, &request); err != nil {
+		return err
+	}
 	if !c.Forced {
 		if err := h.hosts.RefuseVerb(c.Request().Context(), n, request); err != nil {
 			return err

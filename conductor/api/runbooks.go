@@ -25,7 +25,7 @@ func (h *runbookResource) routes() []rest.Route {
 		access: &h.access, path: "runbooks", since: 92, noun: "Runbook", ident: "runbook_ident",
 		fields: runbookTable(), brief: []string{"uuid", "name", "links"}, required: []string{"name", "steps"},
 		id:      func(r *node.Runbook) string { return r.UUID },
-		created: traitForName, patched: publish,
+		created: h.newRunbook, patched: h.patchedRunbook,
 		owner:  func(r *node.Runbook) *string { return &r.Owner },
 		public: func(r *node.Runbook) bool { return r.Public },
 		kept:   h.conductor.Catalogs().Runbooks,
@@ -100,13 +100,25 @@ func traitForName(c *rest.Call, r *node.Runbook) error {
 	return err
 }
 
-// publish takes its owner from a runbook that a patch makes public, unless the
-// patch names one, which is refused.
-func publish(ops []rest.Operation, r *node.Runbook) {
+// newRunbook checks the name and the steps of a new runbook.
+func (h *runbookResource) newRunbook(c *rest.Call, r *node.Runbook) error {
+	if err := traitForName(c, r); err != nil {
+		return err
+	}
+	return h.permitRunbook(c, r, nil)
+}
+
+// patchedRunbook takes its owner from a runbook that a patch makes public, unless the patch names one, which is
+// refused. It checks new steps.
+func (h *runbookResource) patchedRunbook(c *rest.Call, ops []rest.Operation, r *node.Runbook) error {
 	names := func(field string) bool {
 		return slices.ContainsFunc(ops, func(o rest.Operation) bool { return o.Field() == field })
 	}
 	if r.Public && names("public") && !names("owner") {
 		r.Owner = ""
 	}
+	if names("steps") {
+		return h.permitRunbook(c, r, nil)
+	}
+	return nil
 }

@@ -41,20 +41,20 @@ func (h *sessionResource) show(c *rest.Call) error {
 	if h.sessions != nil {
 		s, _ = h.sessions.Session(c.Request())
 	}
-	return c.Marshal(http.StatusOK, wireSession(c.Caller, s))
+	return c.Marshal(http.StatusOK, wireSession(h.Rules, c.Caller, s))
 }
 
 func (h *sessionResource) begin(c *rest.Call) error {
 	unstored(c)
 	if h.sessions == nil { // the conductor requires no login
-		return c.Marshal(http.StatusOK, wireSession(nil, auth.Session{}))
+		return c.Marshal(http.StatusOK, wireSession(h.Rules, nil, auth.Session{}))
 	}
 	s, err := h.sessions.Begin(c.Request(), c.Caller)
 	if err != nil {
 		return err
 	}
 	setSession(c, s.Cookie, int(auth.SessionLasts.Seconds()))
-	return c.Marshal(http.StatusOK, wireSession(c.Caller, s))
+	return c.Marshal(http.StatusOK, wireSession(h.Rules, c.Caller, s))
 }
 
 func (h *sessionResource) end(c *rest.Call) error {
@@ -73,11 +73,11 @@ func setSession(c *rest.Call, value string, seconds int) {
 // unstored forbids caches to keep an answer, since it has the word of a session.
 func unstored(c *rest.Call) { c.Response().Header().Set("Cache-Control", "no-store") }
 
-func wireSession(caller *auth.Caller, s auth.Session) nodeapi.Session {
+func wireSession(rules auth.Rules, caller *auth.Caller, s auth.Session) nodeapi.Session {
 	w := nodeapi.Session{Role: auth.Admin.String(), Word: s.Word, Ends: moment(s.Ends)}
 	if caller != nil {
 		w.User, w.Role, w.Project = caller.User, caller.Role.String(), caller.Project
 	}
-	w.Rules.Always, w.Rules.Owned, w.Rules.Lent = auth.Met(caller)
+	w.Rules.Always, w.Rules.Owned, w.Rules.Lent = rules.Met(caller)
 	return w
 }

@@ -34,11 +34,6 @@ func stepLists() []stepList {
 	}
 }
 
-// stepInterfaces are the interfaces that can have steps.
-func stepInterfaces() []string {
-	return []string{"bios", "deploy", "firmware", "management", "network", "power", "raid", "vendor"}
-}
-
 // readSteps checks the lists of steps in the arguments of a verb.
 func readSteps(c *rest.Call, v node.Event, a rest.Args, r *plan.Request) error {
 	for _, l := range stepLists() {
@@ -108,8 +103,8 @@ func readStep(item map[string]any, prioritised bool) (node.Step, error) {
 	}
 	var s node.Step
 	var ok bool
-	if s.Interface, ok = item["interface"].(string); !ok || !rest.Contains(stepInterfaces(), s.Interface) {
-		return s, fmt.Errorf("%s is not one of %s", rest.Python(item["interface"]), stepInterfaces())
+	if s.Interface, ok = item["interface"].(string); !ok || !rest.Contains(nodeapi.StepInterfaces(), s.Interface) {
+		return s, fmt.Errorf("%s is not one of %s", rest.Python(item["interface"]), nodeapi.StepInterfaces())
 	}
 	if s.Step, ok = item["step"].(string); !ok || s.Step == "" {
 		return s, fmt.Errorf("%s is not a step's name", rest.Python(item["step"]))

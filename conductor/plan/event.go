@@ -191,6 +191,9 @@ type Settings struct {
 	LesseeSource          string   // the project that a deploy makes the lessee; "" is NoLessee
 	RescueHash            string   // of rescue passwords: sha256 or sha512; "" is sha512
 
+	// Disallowed are the steps, as interface.step, that no run of a framework may have.
+	Disallowed map[node.Framework][]string
+
 	// When automated cleaning erases disks, and wipes their metadata: a higher
 	// priority is earlier, 0 never.
 	EraseDevicesPriority, EraseMetadataPriority int

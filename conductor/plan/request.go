@@ -38,6 +38,7 @@ var verbs = map[node.Event]verb{
 		approved,            // a runbook is for the nodes that have one of its traits
 		stepsGiven,          // a manual clean without steps would do nothing
 		wellListed,          // the steps are valid by themselves
+		stepsAllowed,        // the operator has disallowed none of them
 		stepsOffered,        // the node has them: a machine must not go down for a typing error
 		noPasswords,         // iPXE receives the URLs of the ramdisk in the clear
 		networkFor("clean"), // the ramdisk is booted in a network that can be attached
@@ -72,6 +73,7 @@ var verbs = map[node.Event]verb{
 		approved,              // a runbook is for the nodes that have one of its traits
 		stepsGiven,            // a service without steps would do nothing
 		wellListed,            // the steps are valid by themselves
+		stepsAllowed,          // the operator has disallowed none of them
 		stepsOffered,          // the node has them, and none erases its workload
 		reattachable,          // there are networks to attach again, and the machine is not to leave them meanwhile
 		noPasswords,           // iPXE receives the URLs of the ramdisk in the clear
@@ -94,6 +96,7 @@ var ofDeploy = []check{
 	instanceComplete,           // the deploy interface finds all that it needs in instance_info
 	traitsHeld,                 // they choose deploy templates, and so steps
 	wellListed,                 // the steps are valid by themselves
+	stepsAllowed,               // the operator has disallowed none of them
 	stepsOffered,               // the node has them: a machine must not go down for a typing error
 	imageFits,                  // an image known to be missing or too large would fail after the wipe
 	noPasswords,                // iPXE receives the URLs of the ramdisk in the clear

@@ -211,7 +211,7 @@ func (d *decision) automatic(fw node.Framework, agent byAgent) []node.Step {
 		}
 	}
 	sortSteps(steps)
-	return steps
+	return d.allowed(fw, steps)
 }
 
 // resolve finds the executor of each step that an operator has listed. A step without one is an error that lists the

@@ -18,6 +18,10 @@ func (s *scene) set(k, v string) {
 		s.f.Settings.FastTrack, s.f.Settings.FastTrackAny = v == "true", v == "true"
 	case "fast_track_own":
 		s.f.Settings.FastTrack = v == "true"
+	case "disallow":
+		steps := strings.Split(v, ",")
+		s.f.Settings.Disallowed = map[node.Framework][]string{node.CleanSteps: steps, node.DeploySteps: steps,
+			node.ServiceSteps: steps}
 	case "kexec":
 		s.f.Settings.Kexec = v == "true"
 	case "poweroff_in_cleanfail":

@@ -36,6 +36,9 @@ func (c *Config) checkAuth() error {
 	case token && c.Users == "":
 		return errors.New("--auth token needs --users-file: make one with: ferrite user set NAME " +
 			"--role ROLE, and ferrite user token NAME")
+	case none && c.PolicyFile != "":
+		return errors.New("--policy-file has rules about callers, but --auth none asks no caller for a user: set " +
+			"--auth basic, token or both")
 	case none && c.Users != "":
 		return errors.New("--users-file gives users their roles, but --auth none asks no caller for a user: set " +
 			"--auth basic, " +
@@ -90,6 +93,9 @@ func (c *Config) access(secrets []byte, log *slog.Logger) (*auth.Authenticator, 
 		if err != nil {
 			return nil, nil, err
 		}
+		if o.Policy, err = c.openPolicy(o.Keystone, log); err != nil {
+			return nil, nil, err
+		}
 		who, err = auth.New(o)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil,
@@ -109,6 +115,22 @@ func (c *Config) access(secrets []byte, log *slog.Logger) (*auth.Authenticator, 
 		}
 	}
 	return who, cert, nil
+}
+
+// openPolicy reads --policy-file; nil without it.
+func (c *Config) openPolicy(keystone auth.Keystone, log *slog.Logger) (*auth.PolicyFile, error) {
+	if c.PolicyFile == "" {
+		return nil, nil
+	}
+	services := ""
+	if keystone != nil {
+		services = keystone.Project()
+	}
+	p, err := auth.OpenPolicyFile(c.PolicyFile, services, log)
+	if err != nil {
+		return nil, fmt.Errorf("--policy-file: %w", err)
+	}
+	return p, nil
 }
 
 // onlyHosts has h answer to this conductor's own names only. Without a login, a web page could otherwise reach the API

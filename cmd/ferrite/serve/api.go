@@ -40,7 +40,7 @@ func (w *work) makeAPI(ctx context.Context, p parts) error {
 		options.BootWatch = &bootpolicy.Watch{Log: w.boot.Watch(), Engine: eng}
 	}
 	if p.who != nil {
-		options.Auth, options.Sessions, options.Users = p.who, p.who, p.who
+		options.Auth, options.Sessions, options.Users, options.Policy = p.who, p.who, p.who, p.who.Policy()
 	}
 	for _, complete := range w.served {
 		complete(&options)

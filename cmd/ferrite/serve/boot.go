@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"path/filepath"
@@ -20,7 +19,7 @@ import (
 // ramdiskAuth is the evidence that ramdisks must show: the one-time token of their boot where this conductor serves
 // boot scripts, and a leased address where its DHCP server is the only one.
 func (c Config) ramdiskAuth(key []byte) engine.RamdiskAuth {
-	return engine.RamdiskAuth{Words: c.Boot, Leases: c.Boot && !c.OtherDHCP, Key: key}
+	return engine.RamdiskAuth{Words: c.Boot, Leases: c.Boot && !c.OtherDHCP, Key: key, AnyAtRest: c.LookupAtRest}
 }
 
 // openBoot opens the boot service, with --boot.
@@ -33,13 +32,9 @@ func (w *work) openBoot(ctx context.Context, p parts) error {
 	if err != nil {
 		return err
 	}
-	url := c.AdvertiseURL
-	if url == "" {
-		_, port, err := net.SplitHostPort(p.api.String())
-		if err != nil {
-			return err
-		}
-		url = c.scheme() + net.JoinHostPort(addr.String(), port)
+	url, err := c.ramdiskURL(p.agentsAt, addr)
+	if err != nil {
+		return err
 	}
 	policy := &bootpolicy.Policy{Engine: eng, Log: w.log, Kernel: c.Kernel, Initrd: c.Initrd, APIURL: url,
 		Append: c.KernelAppend, Local: c.FilePaths, Images: w.sources}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,7 +54,9 @@ type member struct {
 	who  *auth.Authenticator
 	cert *certificate.Certificate
 	api  net.Addr
-	all  *cluster.Cluster // since it has joined
+	// agentsAt is where agents call.
+	agentsAt net.Addr
+	all      *cluster.Cluster // since it has joined
 
 	images *imagestore.Store // of all terms
 	peers  sharing.Peers
@@ -91,13 +92,21 @@ func serveCluster(ctx context.Context, c Config, log *slog.Logger) (err error) {
 		return err
 	}
 	defer listener.Close() // the server does, too, once it serves
-	m.api = listener.Addr()
+	agents, err := c.listenAgents(log)
+	if err != nil {
+		return err
+	}
+	if agents != nil {
+		defer agents.Close() // as above
+		agents = encrypted(agents, m.cert)
+	}
+	m.api, m.agentsAt = listener.Addr(), agentsAt(listener, agents)
 	inner, err := c.listenMembers(log)
 	if err != nil {
 		return err
 	}
 	defer inner.Close()
-	return m.run(ctx, key, encrypted(listener, m.cert), inner)
+	return m.run(ctx, key, encrypted(listener, m.cert), agents, inner)
 }
 
 // open reads the data that the members share.
@@ -157,7 +166,7 @@ func (m *member) reachedAt(inner net.Addr) string {
 }
 
 // run takes part in the cluster, and serves the API, until ctx ends or one of them fails.
-func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.Listener) error {
+func (m *member) run(ctx context.Context, key cluster.Key, listener, agents, inner net.Listener) error {
 	instance, err := m.instance()
 	if err != nil {
 		return err
@@ -174,7 +183,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	}
 	options := api.Options{Log: m.log, PublicURL: m.PublicURL}
 	if m.who != nil { // a nil pointer in an interface would not be nil
-		options.Auth = m.who
+		options.Auth, options.Policy = m.who, m.who.Policy()
 	}
 	m.all, m.peers = all, sharing.Peers{Self: m.ConductorName, Cluster: all, Client: id.Client()}
 	m.calls = cluster.NewCaller(all, id)
@@ -195,19 +204,10 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	defer fail(nil)
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
-	outer, within := api.NewServer(requests, m.onlyHosts(m.withPages(front), m.log), m.log),
-		id.Server(requests, sharing.Images(m.images, front.Inner()), m.log)
+	faces := append(m.faces(requests, front, listener, agents, m.log),
+		face{id.Server(requests, sharing.Images(m.images, front.Inner()), m.log), id.Listener(inner)})
 	var parts sync.WaitGroup
-	for _, s := range []struct {
-		server   *http.Server
-		listener net.Listener
-	}{{outer, listener}, {within, id.Listener(inner)}} {
-		parts.Go(func() {
-			if err := s.server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-				fail(err)
-			}
-		})
-	}
+	faces.serve(&parts, fail)
 	m.announce(m.api, m.log)
 	manager := serviceManagerOf(m.log)
 	manager.notify("READY=1")
@@ -224,11 +224,7 @@ func (m *member) run(ctx context.Context, key cluster.Key, listener, inner net.L
 	err = m.named(all.Run(ctx))
 	fail(err)
 	manager.notify("STOPPING=1")
-	for _, server := range []*http.Server{outer, within} {
-		if cut := drain(server, stopTime, cutOff); cut != nil {
-			m.log.Info("requests cut off at the end", "err", cut)
-		}
-	}
+	faces.drain(cutOff, m.log)
 	parts.Wait()
 	if cause := context.Cause(ctx); err == nil && !errors.Is(cause, context.Canceled) {
 		err = cause
@@ -297,7 +293,7 @@ func (m *member) lead(ctx context.Context, t *cluster.Term) (err error) {
 	counters := m.counters.Begin(group)
 	defer m.counters.End(counters)
 	w, err := c.assemble(ctx, parts{db: db, images: m.images, peers: m.peers, keys: m.keys, who: m.who, cert: m.cert,
-		api: m.api, ready: t.Lease.Check,
+		agentsAt: m.agentsAt, ready: t.Lease.Check,
 		leaders: membersOf{m, m.all}, metrics: counters, bmcs: bmcSessions{db},
 		logs: handover.NewLogs(t.Lease.Context(), db), observations: handover.NewObservations(db, log),
 		others: m.otherGroups(t, db), streams: m.streams,

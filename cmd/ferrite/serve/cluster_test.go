@@ -59,7 +59,7 @@ func TestCluster(t *testing.T) {
 	database, key := postgrestest.URL(t), clusterKey(t, "0123456789")
 	first := startMember(t, "first", database, key)
 	ready(t, first)
-	second := startMember(t, "second", database, key)
+	second := startMember(t, "second", database, key, "--agent-api-address", servetest.AnyPort)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("first:\n%s\nsecond:\n%s", first.Log, second.Log)
@@ -72,6 +72,12 @@ func TestCluster(t *testing.T) {
 	if got := first.Call(t, "GET", "/v1/nodes/n1", nil, http.StatusOK); got["uuid"] != id {
 		t.Errorf("the leader shows %v", got)
 	}
+	beat := map[string]any{"callback_url": "https://192.0.2.1:9999", "agent_token": "wrong", "agent_version": "1"}
+	second.Call(t, "POST", "/v1/heartbeat/"+id, beat, http.StatusForbidden)
+	apart := &conductor{URL: agentsAddress(second), Log: second.Log}
+	apart.Call(t, "GET", "/v1/nodes/n1", nil, http.StatusNotFound)
+	apart.Call(t, "POST", "/v1/heartbeat/"+id, beat, http.StatusBadRequest) // the leader's answer to a wrong token
+
 	to := func(c *conductor, verb, state string) {
 		t.Helper()
 		c.Call(t, "PUT", "/v1/nodes/n1/states/provision", map[string]any{"target": verb}, http.StatusAccepted)

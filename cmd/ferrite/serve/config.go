@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ferrite-metal/ferrite/conductor/engine"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/clientaddr"
@@ -31,9 +32,11 @@ type Config struct {
 
 	// API, users and TLS
 	APIAddress   string
+	AgentAPI     string
 	Auth         []string
 	Htpasswd     string
 	Users        string
+	PolicyFile   string
 	AllowAnybody bool
 	AllowedHosts []string
 	TLSCert      string
@@ -91,6 +94,11 @@ type Config struct {
 	AgentCA    string
 	AgentTLS   bool
 	AgentPath  bool
+	// LookupAtRest answers agents of machines at rest that this conductor has not booted.
+	LookupAtRest bool
+
+	// the lists of --disallow-*-steps, by framework
+	Disallow map[node.Framework]*[]string
 
 	// power, BMCs and sensors
 	Workers     int
@@ -120,6 +128,7 @@ func (c *Config) read(s *settings) error {
 	c.Group = strings.ToLower(c.Group) // as Ironic does
 	c.MediaURL = strings.TrimSuffix(c.MediaURL, "/")
 	c.BootMedia = c.Boot
+	c.Disallowed = c.disallowed()
 	c.OtherDHCP = c.OtherDHCP || c.DHCP != string(bootserver.DHCPFull)
 	c.takeCredentials(os.Getenv("CREDENTIALS_DIRECTORY"))
 	if err := s.outOfBounds(); err != nil {

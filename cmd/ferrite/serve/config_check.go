@@ -19,7 +19,7 @@ func (c *Config) checkTogether() error {
 		return err
 	}
 	_, limits := c.projectLimits()
-	if err := errors.Join(c.checkAuth(), c.checkMetrics(), c.checkImages(), c.checkProxies(),
+	if err := errors.Join(c.checkAuth(), c.checkMetrics(), c.checkAgentAPI(), c.checkImages(), c.checkProxies(),
 		c.checkExtras(), limits); err != nil {
 		return err
 	}
@@ -70,9 +70,13 @@ func (c *Config) checkBoot() error {
 	if c.BootInterface == "" {
 		return errors.New("--boot needs --boot-interface: the network interface the machines boot from")
 	}
-	if at, err := netip.ParseAddrPort(c.APIAddress); err == nil && at.Addr().IsLoopback() && c.AdvertiseURL == "" {
-		return fmt.Errorf("--boot with --api-address %s: no ramdisk can call that address; listen on one the machines "+
-			"reach, or say with --advertise-url how they come here", at)
+	name, address := "api-address", c.APIAddress
+	if c.AgentAPI != "" {
+		name, address = "agent-api-address", c.AgentAPI
+	}
+	if at, err := netip.ParseAddrPort(address); err == nil && at.Addr().IsLoopback() && c.AdvertiseURL == "" {
+		return fmt.Errorf("--boot with --%s %s: no ramdisk can call that address; listen on one the machines "+
+			"reach, or say with --advertise-url how they come here", name, at)
 	}
 	return nil
 }

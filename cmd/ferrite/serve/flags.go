@@ -80,12 +80,18 @@ func (c *Config) dataFlags(s *settings) {
 
 func (c *Config) apiFlags(s *settings) {
 	s.textVar(&c.APIAddress, "api-address", "127.0.0.1:6385", "`host:port` of the REST API", address)
+	s.textVar(&c.AgentAPI, "agent-api-address", "",
+		"`host:port` where agents call (lookup, heartbeat, inspection data); --api-address refuses them then (default: "+
+			"--api-address)", orZero(address))
 	s.StringSliceVar(&c.Auth, "auth", []string{"none"}, "how operators log in: none, or some of basic, token and keystone")
 	s.StringVar(&c.Htpasswd, "htpasswd-file", "",
 		"`file` of passwords (bcrypt) for --auth basic, made by: ferrite user password NAME, or htpasswd -B")
 	s.StringVar(&c.Users, "users-file", "",
 		"`file` of users with their roles, projects and tokens, made by: ferrite user set NAME --role ROLE; without it, "+
 			"everybody in --htpasswd-file is an admin")
+	s.StringVar(&c.PolicyFile, "policy-file", "",
+		"`file` of rules in the language of oslo.policy (YAML or JSON), by Ironic's names, which replace rows of the policy; "+
+			"needs logins")
 	s.BoolVar(&c.AllowAnybody, "allow-anybody", false,
 		"with --auth none: accept requests from anybody that reaches --api-address, although it is not the loopback")
 	s.StringSliceVar(&c.AllowedHosts, "allowed-host", nil,
@@ -235,6 +241,7 @@ func (c *Config) activityFlags(s *settings) {
 	s.BoolVar(&c.BIOSBootloader, "enable-bios-bootloader-install", d.BIOSBootloader,
 		"let agents run grub-install of any partition image as root in the ramdisk (CVE-2026-43003); needed for BIOS "+
 			"machines, and for UEFI machines if the image has no EFI files")
+	c.disallowFlags(s)
 	s.intVar(&c.MaxConcurrentDeploy, "max-concurrent-deploy", d.MaxConcurrentDeploy,
 		"number of nodes deployed at a time, half of them of one project while others have some; more are refused with "+
 			"503, and clients try again; 0 for no limit", atLeast(0, ": say 1 or more, or 0 for any number"))
@@ -252,6 +259,10 @@ func (c *Config) agentFlags(s *settings) {
 		"PEM `file` of more authorities for agents that announce no certificate, if their node has no agent_verify_ca")
 	s.BoolVar(&c.AgentTLS, "agent-require-tls", true,
 		"call agents only by https; false: also by http, which sends tokens, config drives and pull tokens in clear text")
+	s.wordVar(func(w string) { c.LookupAtRest = w == "any" }, "lookup-at-rest", "proven",
+		"agents that learn the node of a machine at rest (enroll, manageable, available): proven (booted by this conductor, "+
+			"or with the agent token) or any (first come, first served, as Ironic's fast track does: for machines that "+
+			"another DHCP server boots)", "proven", "any")
 	s.BoolVar(&c.AgentPath, "agent-callback-path", false, "accept callback URLs with a path, for agents behind a proxy")
 }
 

@@ -139,10 +139,18 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 		return err
 	}
 	defer listener.Close() // the server does, too, once it serves
+	agents, err := c.listenAgents(log)
+	if err != nil {
+		return err
+	}
+	if agents != nil {
+		defer agents.Close() // as above
+		agents = encrypted(agents, cert)
+	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	w, err := c.assemble(ctx, parts{
-		db: db, images: images, keys: owned, who: who, cert: cert, api: listener.Addr(), ready: readiness(db), fail: fail,
+		db: db, images: images, keys: owned, who: who, cert: cert, agentsAt: agentsAt(listener, agents), ready: readiness(db), fail: fail,
 		streams: newStreams(log),
 	}, log)
 	if err != nil {
@@ -150,5 +158,6 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	defer fail(nil)
-	return serving{work: w, listener: encrypted(listener, cert), manager: serviceManagerOf(log)}.run(ctx)
+	return serving{work: w, listener: encrypted(listener, cert), agents: agents,
+		manager: serviceManagerOf(log)}.run(ctx)
 }

@@ -104,6 +104,10 @@ func TestRefusesToStart(t *testing.T) {
 	if err := os.WriteFile(file, []byte("hardware-type: [redfish]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	users := filepath.Join(t.TempDir(), "users.yaml")
+	if err := os.WriteFile(users, []byte("users: []\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, tc := range map[string]struct {
 		args []string
 		want string
@@ -122,6 +126,16 @@ func TestRefusesToStart(t *testing.T) {
 		"passwords without a file":   {[]string{"--auth", "basic"}, "--htpasswd-file"},
 		"tokens without a file":      {[]string{"--auth", "token"}, "--users-file"},
 		"users nobody asks for":      {[]string{"--users-file", file}, "asks no caller"},
+		"rules without callers":      {[]string{"--policy-file", file}, "--policy-file has rules about callers"},
+		"a policy that is none": {[]string{"--auth", "token", "--users-file", users, "--policy-file", file},
+			"f.yaml: line 1: rule hardware-type: expected"},
+		"agents at the API": {[]string{"--api-address", "127.0.0.1:1", "--agent-api-address", "127.0.0.1:1"},
+			"leave it out to serve agents there"},
+		"agents at a taken port": {[]string{"--agent-api-address", taken.Addr().String()}, "--agent-api-address: listen"},
+		"a step without an interface": {[]string{"--disallow-clean-steps", "factory_reset"},
+			"--disallow-clean-steps [factory_reset]: expected INTERFACE.STEP"},
+		"any agent beside words":     {[]string{"--lookup-at-rest", "any", "--boot", "--boot-interface", "lo"}, "one-time token"},
+		"any agent, none kept":       {[]string{"--lookup-at-rest", "any", "--fast-track=false"}, "no agent at rest is kept"},
 		"no such users":              {[]string{"--auth", "token", "--users-file", "/nope"}, "ferrite user set"},
 		"a users file that is none":  {[]string{"--auth", "token", "--users-file", file}, "unknown field"},
 		"orders from anybody":        {[]string{"--api-address", "0.0.0.0:0"}, "--allow-anybody"},

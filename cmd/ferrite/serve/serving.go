@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/ferrite-metal/ferrite/conductor/api"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
@@ -25,6 +24,7 @@ const (
 type serving struct {
 	*work
 	listener net.Listener
+	agents   net.Listener // of agents alone; nil without --agent-api-address
 	manager  serviceManager
 }
 
@@ -34,16 +34,12 @@ type serving struct {
 func (s serving) run(ctx context.Context) error {
 	requests, cutOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer cutOff()
-	srv := api.NewServer(requests, s.conf.onlyHosts(s.conf.withPages(s.face), s.log), s.log)
+	faces := s.conf.faces(requests, s.face, s.listener, s.agents, s.log)
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 
 	parts := s.start(work)
-	parts.Go(func() {
-		if err := srv.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-			s.fail(err)
-		}
-	})
+	faces.serve(parts, s.fail)
 	s.conf.announce(s.listener.Addr(), s.log)
 	s.manager.notify("READY=1")
 	if err := releaseStartPages(); err != nil {
@@ -53,9 +49,7 @@ func (s serving) run(ctx context.Context) error {
 
 	<-ctx.Done()
 	s.manager.notify("STOPPING=1")
-	if err := drain(srv, stopTime, cutOff); err != nil {
-		s.log.Info("requests cut off at the end", "err", err)
-	}
+	faces.drain(cutOff, s.log)
 	s.endConsoles(ctx, consoleTime)
 	stopWork()
 	parts.Wait()

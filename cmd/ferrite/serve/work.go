@@ -39,7 +39,7 @@ type parts struct {
 	keys         datafolder.Keys
 	who          *auth.Authenticator      // nil: anybody may do anything
 	cert         *certificate.Certificate // nil for plain HTTP
-	api          net.Addr                 // where the API is
+	agentsAt     net.Addr                 // where agents call
 	images       *imagestore.Store        // the bytes of images
 	peers        imagelibrary.Peers       // nil without a cluster
 	ready        func() error             // why the database cannot be used; nil where it always can

@@ -36,6 +36,8 @@ type Options struct {
 	// domain of Keystone's service user, is an admin of the whole system.
 	Keystone      Keystone
 	AdminProjects []string
+	// Policy replaces rules of the policy; nil for none.
+	Policy *PolicyFile
 	// PublicURL is the URL by which browsers reach the conductor, where that is another than its own; "" else.
 	PublicURL string
 	Log       *slog.Logger
@@ -61,6 +63,7 @@ type Authenticator struct {
 	turns     *turns
 	warnings  *ratelimit.Lines // about all of them
 	sessions  *sessionKeys     // nil when none are kept
+	policy    *PolicyFile      // nil when no rule is replaced
 	links     links
 	log       *slog.Logger
 	now       func() time.Time
@@ -82,6 +85,7 @@ func New(o Options) (*Authenticator, error) {
 	}
 	a := &Authenticator{
 		tokens: o.Tokens, publicURL: o.PublicURL, keystone: o.Keystone, adminProjects: o.AdminProjects,
+		policy:   o.Policy,
 		failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now),
 		guesses:  ratelimit.New[[sha256.Size]byte](o.FailureRate, accountBurst*o.FailureBurst, o.Now),
 		homes:    newMemory(homeFor),
@@ -103,6 +107,9 @@ func New(o Options) (*Authenticator, error) {
 	}
 	return a, nil
 }
+
+// Policy is the file that replaces rules of the policy; nil for none.
+func (a *Authenticator) Policy() *PolicyFile { return a.policy }
 
 // directory indexes the users by name, by token and by link.
 type directory struct {
@@ -157,6 +164,7 @@ func parseDirectory(raw []byte) (*directory, error) {
 // Authenticate identifies the sender of a request, or answers a Fault: 401 with a WWW-Authenticate header that lists
 // the accepted credentials, 400 for unreadable credentials, 429 for an address with too many failures.
 func (a *Authenticator) Authenticate(w http.ResponseWriter, r *http.Request) (*Caller, error) {
+	a.policy.look()
 	c, err := a.caller(w, r)
 	account, _, _ := r.BasicAuth()
 	admitted := a.note(r.Context(), c, account)

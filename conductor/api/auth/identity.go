@@ -12,6 +12,8 @@ var ErrUnknownToken = errors.New("the token is unknown, or it has expired or was
 // Identity is the user and the scope of a token.
 type Identity struct {
 	User, UserDomain string // names
+	// The same as IDs of Keystone, for rules of a policy file.
+	UserID, UserDomainID, ProjectDomainID string
 	// ProjectID is "" for a token of no project.
 	ProjectID, Project, ProjectDomain string
 	System                            bool     // the token is for the whole cloud: system_scope:all

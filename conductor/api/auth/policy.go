@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/api/auth/oslopolicy"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -18,6 +19,18 @@ type Rule struct {
 	// For lists the routes under the rule, with {} for each part that varies. A field behind the route means that the
 	// rule applies, besides, to bodies with this field.
 	For []string
+
+	// In place of this rule, a file may have another.
+	file   *PolicyFile // nil for none
+	number int         // of the row
+	kind   string      // of the records that the rule is about, as in oslopolicy.Target
+}
+
+// row is a Rule as the tables have it.
+type row struct {
+	name                       string
+	system, owner, lessee, any Role
+	routes                     []string
 }
 
 // Policy is the only table of permissions. It follows Ironic's secure-RBAC defaults. Ironic's system admin, member and
@@ -25,7 +38,15 @@ type Rule struct {
 // manager is an admin here.
 //
 // A rule without a row is for system admins alone.
-func Policy() []Rule { return slices.Concat(nodePolicy(), otherPolicy(), ferritePolicy()) }
+func Policy() []Rule {
+	rows := slices.Concat(nodePolicy(), otherPolicy(), ferritePolicy())
+	rules := make([]Rule, len(rows))
+	for i, r := range rows {
+		rules[i] = Rule{Name: r.name, System: r.system, Owner: r.owner, Lessee: r.lessee, Any: r.any, For: r.routes,
+			number: i, kind: kindOfRecord(r.name)}
+	}
+	return rules
+}
 
 // no is in place of a role when none will do.
 const no = nobody
@@ -33,8 +54,8 @@ const no = nobody
 // nodePolicy has the rows about a node and its parts.
 //
 //nolint:funlen // a table, a row a rule
-func nodePolicy() []Rule {
-	return []Rule{ // name, then the least role: of the system, the owner, the lessee, any project
+func nodePolicy() []row {
+	return []row{ // name, then the least role: of the system, the owner, the lessee, any project
 		{"baremetal:node:create", Admin, no, no, Admin, []string{"POST /v1/nodes", "POST /ferrite/v1/bmc-test"}},
 		{"baremetal:node:list", Reader, no, no, Reader, []string{"GET /v1/nodes", "GET /v1/nodes/detail"}},
 		{"baremetal:node:get", Reader, Reader, Reader, no,
@@ -79,6 +100,10 @@ func nodePolicy() []Rule {
 		{"baremetal:node:get_states", Reader, Reader, Reader, no, []string{"GET /v1/nodes/{}/states"}},
 		{"baremetal:node:set_provision_state", Operator, Operator, Admin, no, []string{
 			"PUT /v1/nodes/{}/states/provision", "GET /v1/nodes/{}/states/provision"}},
+		{"baremetal:node:set_provision_state:clean_steps", Operator, Operator, Admin, no, []string{
+			"PUT /v1/nodes/{}/states/provision clean_steps"}},
+		{"baremetal:node:set_provision_state:service_steps", Operator, Operator, Admin, no, []string{
+			"PUT /v1/nodes/{}/states/provision service_steps"}},
 		{"baremetal:node:set_power_state", Operator, Operator, Operator, no, []string{
 			"PUT /v1/nodes/{}/states/power", "GET /v1/nodes/{}/states/power", "PUT /ferrite/v1/nodes/{}/power"}},
 		{"baremetal:node:set_maintenance", Operator, Operator, Admin, no, []string{
@@ -125,8 +150,8 @@ func nodePolicy() []Rule {
 // otherPolicy is the rows about all else.
 //
 //nolint:funlen // a table, a row a rule
-func otherPolicy() []Rule {
-	return []Rule{
+func otherPolicy() []row {
+	return []row{
 		{"public_api", Stranger, Stranger, Stranger, Stranger, []string{"GET /", "GET /v1", "POST /v1"}},
 
 		{"baremetal:port:list", Reader, Reader, Reader, Reader,
@@ -226,8 +251,8 @@ func otherPolicy() []Rule {
 }
 
 // ferritePolicy has the rows for features that Ironic lacks.
-func ferritePolicy() []Rule {
-	return []Rule{
+func ferritePolicy() []row {
+	return []row{
 		{"ferrite:subcollection:write", Reader, no, no, Reader, subcollections()},
 		{"ferrite:status:list", Reader, no, no, Reader, []string{"GET /ferrite/v1/nodes/status"}},
 		{"ferrite:openapi:get", Reader, no, no, Reader, []string{"GET /ferrite/v1/openapi.json"}},
@@ -285,11 +310,12 @@ func vendorPassthru(path string) []string {
 // Rules indexes the policy by route and field.
 type Rules map[string]*Rule
 
-// NewRules indexes the policy.
-func NewRules() Rules {
+// NewRules indexes the policy, whose rows the rules of a file replace; nil for no file.
+func NewRules(file *PolicyFile) Rules {
 	rules := Rules{}
 	policy := Policy()
 	for i := range policy {
+		policy[i].file = file
 		for _, what := range policy[i].For {
 			rules[what] = &policy[i]
 		}
@@ -320,8 +346,19 @@ func Key(method, path, field string) string {
 	return key
 }
 
+// written is the rule of the file in place of this one; nil for none.
+func (r *Rule) written() oslopolicy.Check {
+	if r.file == nil {
+		return nil
+	}
+	return r.file.current.Load().rows[r.number]
+}
+
 // Allows reports whether the rule allows a caller. owner and lessee are the projects of the resource; "" is none.
 func (r *Rule) Allows(c *Caller, owner, lessee string) bool {
+	if check := r.written(); check != nil {
+		return check.Eval(c, &oslopolicy.Target{Kind: r.kind, Owner: owner, Lessee: lessee}) == oslopolicy.Allow
+	}
 	if c.Project == "" {
 		return c.Role.reaches(r.System)
 	}
@@ -330,8 +367,23 @@ func (r *Rule) Allows(c *Caller, owner, lessee string) bool {
 		c.Project == lessee && c.Role.reaches(r.Lessee)
 }
 
-// Conceivable reports whether the rule would allow a caller if its project were the owner and the lessee.
-func (r *Rule) Conceivable(c *Caller) bool { return r.Allows(c, c.Project, c.Project) }
+// Conceivable reports whether the rule would allow a caller if its project were the owner and the lessee. A rule of a
+// file may depend on the record in other ways: then it is conceivable where a handler asks again with the record.
+func (r *Rule) Conceivable(c *Caller) bool {
+	if check := r.written(); check != nil {
+		v := check.Eval(c, &oslopolicy.Target{Kind: r.kind, Unread: true})
+		return v == oslopolicy.Allow || v == oslopolicy.Unknown && r.ofRecord()
+	}
+	return r.Allows(c, c.Project, c.Project)
+}
+
+// ofRecord reports whether handlers ask the rule with a record that they have read. They do not for lists and for new
+// records, whose callers get and make records of their project alone (Any).
+func (r *Rule) ofRecord() bool {
+	return r.Any == no && (r.Owner != no || r.Lessee != no || slices.ContainsFunc(r.For, func(route string) bool {
+		return strings.Contains(route, "/nodes/{}")
+	}))
+}
 
 // Public reports whether strangers may.
 func (r *Rule) Public() bool { return r.System == Stranger }

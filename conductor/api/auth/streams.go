@@ -156,7 +156,7 @@ func (s *Streams) same(r *http.Request, c *Caller) error {
 		return nil
 	}
 	now, err := s.who.Authenticate(unanswered{}, r)
-	if err == nil && *now != *c {
+	if err == nil && !now.is(c) {
 		return errRevoked
 	}
 	return err

@@ -13,7 +13,7 @@ import (
 // TestForeignLines: the log of requests that anybody can send is bounded in lines. Its handler bounds their bytes.
 func TestForeignLines(t *testing.T) {
 	var text bytes.Buffer
-	s := NewServer(Options{Log: slog.New(slog.NewTextHandler(&text, nil)), Rules: auth.NewRules()})
+	s := NewServer(Options{Log: slog.New(slog.NewTextHandler(&text, nil)), Rules: auth.NewRules(nil)})
 	r := httptest.NewRequest(http.MethodPost, "/v1/nodes", nil)
 	r.Header.Set("Origin", "http://evil")
 	for range 300 {

@@ -269,6 +269,28 @@ func TestRestWithoutWords(t *testing.T) {
 	})
 }
 
+// TestAnyAtRest: where the operator says so, and no boot has a word, the first agent of a machine at rest gets its token.
+func TestAnyAtRest(t *testing.T) {
+	for _, words := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			w := enginetest.New(t, 1)
+			w.Proof, w.Settings.FastTrack = core.RamdiskAuth{AnyAtRest: true, Words: words}, true
+			w.Start()
+			defer w.Close()
+			n := node.Node{UUID: "n-rest", Driver: "fake-hardware", ProvisionState: node.Manageable, PowerState: node.PowerOn}
+			if _, err := w.Store.Commit(w.Ctx, node.Change{Insert: &n}); err != nil {
+				t.Fatal(err)
+			}
+			for i, want := range []bool{!words, false} {
+				c := node.Caller{From: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)})}
+				if _, token, err := w.E.Lookup(w.Ctx, nil, n.UUID, c); (err == nil && token != "") != want {
+					t.Errorf("words %v: caller %d is given %q, %v", words, i, token, err)
+				}
+			}
+		})
+	}
+}
+
 // TestBootsOfAnOlderConductor: they were given no word, and finish by the lease. The
 // next boot needs one.
 func TestBootsOfAnOlderConductor(t *testing.T) {

@@ -1,0 +1,42 @@
+package serve
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
+)
+
+// disallowFlags declares the lists of steps that no caller may have done, one for each framework.
+func (c *Config) disallowFlags(s *settings) {
+	c.Disallow = map[node.Framework]*[]string{}
+	for _, row := range []struct {
+		fw    node.Framework
+		where string
+	}{
+		{node.CleanSteps, "cleaning, by hand, by a runbook or automated"},
+		{node.DeploySteps, "a deploy, on request or by a deploy template"},
+		{node.ServiceSteps, "a service, on request or by a runbook"},
+	} {
+		list, name := new([]string), fmt.Sprintf("disallow-%s-steps", row.fw)
+		c.Disallow[row.fw] = list
+		s.StringSliceVar(list, name, nil, "`steps` (raid.apply_configuration) that no caller may have done in "+row.where)
+		bounded(s, list, name, []bound[[]string]{{
+			func(steps []string) bool {
+				return !slices.ContainsFunc(steps, func(s string) bool { return !nodeapi.IsStep(s) })
+			},
+			": expected INTERFACE.STEP, with an interface of " + strings.Join(nodeapi.StepInterfaces(), ", "),
+		}})
+	}
+}
+
+// disallowed is those lists as decisions have them.
+func (c *Config) disallowed() map[node.Framework][]string {
+	all := map[node.Framework][]string{}
+	for fw, steps := range c.Disallow {
+		all[fw] = *steps
+	}
+	return all
+}

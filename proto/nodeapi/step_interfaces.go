@@ -1,0 +1,17 @@
+package nodeapi
+
+import (
+	"slices"
+	"strings"
+)
+
+// StepInterfaces are the interfaces that can have steps.
+func StepInterfaces() []string {
+	return []string{"bios", "deploy", "firmware", "management", "network", "power", "raid", "vendor"}
+}
+
+// IsStep reports whether a text is INTERFACE.STEP, with an interface that can have steps.
+func IsStep(text string) bool {
+	iface, step, ok := strings.Cut(text, ".")
+	return ok && step != "" && slices.Contains(StepInterfaces(), iface)
+}
