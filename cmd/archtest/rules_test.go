@@ -70,6 +70,7 @@ type wall struct {
 
 // pure packages do no I/O, keep no time and share nothing.
 var pure = list("conductor/node, conductor/node/fsm, conductor/plan, conductor/plan/rules, " +
+	"conductor/api/auth/oslopolicy, " +
 	"conductor/extras/hosts/host, conductor/extras/hosts/firmware, conductor/extras/hosts/translate, proto/rootdevice, " +
 	"proto/netconfig, proto/placeholder")
 

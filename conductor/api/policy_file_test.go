@@ -69,10 +69,11 @@ func TestStepRules(t *testing.T) {
 "baremetal:step:execute:bios.factory_reset": "role:admin and project_id:%(node.owner)s"
 "baremetal:runbook:use": "@"
 "baremetal:runbook:create": "role:member"
+"baremetal:runbook:update": "role:member"
 `))
 	e := g.estate()
 	g.provision(e.node, "manage")
-	const book = `{"name":"CUSTOM_B%d","steps":[{"interface":"bios","step":"%s","args":{},"order":1}]}`
+	const book = `{"name":"CUSTOM_B%d","steps":[{"interface":"%s","step":"%s","args":{},"order":1}]}`
 	clean := func(step string) string {
 		return `{"target":"clean","clean_steps":[{"interface":"bios","step":"` + step + `"}]}`
 	}
@@ -84,11 +85,12 @@ func TestStepRules(t *testing.T) {
 		{"operator " + owner, "PUT", states, clean("factory_reset"), http.StatusForbidden},
 		{"admin ", "PUT", states, clean("factory_reset"), http.StatusForbidden}, // of no project
 		{"admin " + owner, "PUT", states, clean("nonsense"), http.StatusBadRequest},
-		{"operator " + owner, "POST", "/v1/runbooks", fmt.Sprintf(book, 1, "factory_reset"), http.StatusForbidden},
-		{"admin " + other, "POST", "/v1/runbooks", fmt.Sprintf(book, 2, "factory_reset"), http.StatusCreated}, // for its own
-		{"operator " + owner, "POST", "/v1/runbooks", fmt.Sprintf(book, 3, "apply_configuration"), http.StatusCreated},
-		{"operator " + owner, "PATCH", "/v1/runbooks/CUSTOM_B3", `[{"op":"replace","path":"/steps/0/step",` +
-			`"value":"factory_reset"}]`, http.StatusForbidden},
+		{"operator " + owner, "POST", "/v1/runbooks", fmt.Sprintf(book, 1, "bios", "factory_reset"), http.StatusForbidden},
+		{"admin " + other, "POST", "/v1/runbooks", fmt.Sprintf(book, 2, "bios", "factory_reset"),
+			http.StatusCreated}, // for its own nodes
+		{"operator " + owner, "POST", "/v1/runbooks", fmt.Sprintf(book, 3, "power", "reboot"), http.StatusCreated},
+		{"operator " + owner, "PATCH", "/v1/runbooks/CUSTOM_B3", `[{"op":"replace","path":"/steps","value":[{"interface":` +
+			`"bios","step":"factory_reset","args":{},"order":1}]}]`, http.StatusForbidden},
 		{"operator " + owner, "PUT", states, `{"target":"clean","runbook":"` + e.runbook + `"}`, http.StatusForbidden},
 	} {
 		r := g.as(tc.who, tc.method, tc.path, tc.body)

@@ -17,7 +17,7 @@ import (
 func (c *Config) checkAgentAPI() error {
 	switch {
 	case c.AgentAPI != "" && c.AgentAPI == c.APIAddress && !strings.HasSuffix(c.AgentAPI, ":0"):
-		return fmt.Errorf("--agent-api-address %s is that of the API: leave it out to serve agents there", c.AgentAPI)
+		return fmt.Errorf("--agent-api-address %s is --api-address, too: leave it out to serve agents there", c.AgentAPI)
 	case c.AgentAPI != "" && c.AgentAPI == c.Metrics && !strings.HasSuffix(c.AgentAPI, ":0"):
 		return fmt.Errorf("--agent-api-address %s is --metrics-address, too: choose another port", c.AgentAPI)
 	case c.LookupAtRest && c.Boot:

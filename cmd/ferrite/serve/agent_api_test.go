@@ -48,7 +48,7 @@ func TestRamdiskURL(t *testing.T) {
 	} {
 		at := c.AgentAPI
 		if at == "" {
-			at = "127.0.0.1:6385" // the API's, whose host is not named
+			at = "127.0.0.1:6385" // the host of the API's address is not named
 		}
 		if got, err := c.ramdiskURL(hostAddr(at), boot); err != nil || got != want {
 			t.Errorf("%+v: %q %v, want %q", c.AgentAPI, got, err, want)

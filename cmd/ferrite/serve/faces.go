@@ -20,8 +20,8 @@ type face struct {
 // faces are all of them.
 type faces []face
 
-// faces serves an API at its address, and at that of agents where they have their own; nil where they do not. Requests
-// end with ctx.
+// faces serves an API at its address, and its agents' endpoints at theirs; nil where they have no address of their own.
+// Requests end with ctx.
 func (c *Config) faces(ctx context.Context, h http.Handler, main, agents net.Listener, log *slog.Logger) faces {
 	all := faces{{api.NewServer(ctx, c.onlyHosts(c.apart(c.withPages(h)), log), log), main}}
 	if agents != nil {

@@ -310,7 +310,7 @@ func vendorPassthru(path string) []string {
 // Rules indexes the policy by route and field.
 type Rules map[string]*Rule
 
-// NewRules indexes the policy, whose rows the rules of a file replace; nil for no file.
+// NewRules indexes the policy. Rules of a file replace its rows; nil for no file.
 func NewRules(file *PolicyFile) Rules {
 	rules := Rules{}
 	policy := Policy()
@@ -378,7 +378,7 @@ func (r *Rule) Conceivable(c *Caller) bool {
 }
 
 // ofRecord reports whether handlers ask the rule with a record that they have read. They do not for lists and for new
-// records, whose callers get and make records of their project alone (Any).
+// records: callers of a project get and make records of that project alone there (Any).
 func (r *Rule) ofRecord() bool {
 	return r.Any == no && (r.Owner != no || r.Lessee != no || slices.ContainsFunc(r.For, func(route string) bool {
 		return strings.Contains(route, "/nodes/{}")

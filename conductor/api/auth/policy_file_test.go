@@ -65,12 +65,13 @@ func TestPolicyFile(t *testing.T) {
 	}
 	on, anywhere := oslopolicy.Target{Kind: "node", Owner: "a"}, oslopolicy.Target{Kind: "node", Unread: true}
 	for name, tc := range map[string]struct{ got, want oslopolicy.Verdict }{
-		"a step for admins":             {p.Step(operator, "raid", "create_configuration", on), oslopolicy.Deny},
-		"an admin":                      {p.Step(admin, "raid", "create_configuration", on), oslopolicy.Allow},
-		"a step without a rule":         {p.Step(operator, "raid", "delete_configuration", on), oslopolicy.Allow},
-		"a step for owners, on no node": {p.Step(&Caller{Project: "a"}, "bios", "factory_reset", anywhere), oslopolicy.Unknown},
-		"another owner":                 {p.Step(&Caller{Project: "b"}, "bios", "factory_reset", on), oslopolicy.Deny},
-		"without a file":                {(*PolicyFile)(nil).Step(operator, "bios", "x", on), oslopolicy.Allow},
+		"a step for admins":     {p.Step(operator, "raid", "create_configuration", on), oslopolicy.Deny},
+		"an admin":              {p.Step(admin, "raid", "create_configuration", on), oslopolicy.Allow},
+		"a step without a rule": {p.Step(operator, "raid", "delete_configuration", on), oslopolicy.Allow},
+		"a step for owners, on no node": {p.Step(&Caller{Project: "a"}, "bios", "factory_reset", anywhere),
+			oslopolicy.Unknown},
+		"another owner":  {p.Step(&Caller{Project: "b"}, "bios", "factory_reset", on), oslopolicy.Deny},
+		"without a file": {(*PolicyFile)(nil).Step(operator, "bios", "x", on), oslopolicy.Allow},
 	} {
 		if tc.got != tc.want {
 			t.Errorf("%s: %v, want %v", name, tc.got, tc.want)
@@ -111,7 +112,7 @@ func TestPolicyFileReloaded(t *testing.T) {
 		t.Error("the changed file is not in force")
 	}
 	write("baremetal:node:create: rolle:c\n")
-	if !allows("b") || !allows("b") || strings.Count(log.String(), "rolle") != 1 {
+	if first := allows("b"); !first || !allows("b") || strings.Count(log.String(), "rolle") != 1 {
 		t.Errorf("after a fault:\n%s", &log)
 	}
 }
@@ -130,7 +131,8 @@ func TestPolicyFileRefused(t *testing.T) {
 		"is_admin: role:x\n":                           "or a name that another rule refers to",
 		"baremetal:node:get: rule:baremetal:node:ge\n": "(did you mean baremetal:node:get?)",
 	} {
-		if _, _, err := policyFile(t, text, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), want) {
+		_, _, err := policyFile(t, text, slog.New(slog.DiscardHandler))
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

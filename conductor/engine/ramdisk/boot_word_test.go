@@ -269,7 +269,8 @@ func TestRestWithoutWords(t *testing.T) {
 	})
 }
 
-// TestAnyAtRest: where the operator says so, and no boot has a word, the first agent of a machine at rest gets its token.
+// TestAnyAtRest: where the operator says so, and no boot has a word, the first agent of a machine at rest gets its
+// token.
 func TestAnyAtRest(t *testing.T) {
 	for _, words := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

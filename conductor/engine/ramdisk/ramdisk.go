@@ -75,7 +75,7 @@ func (e *Ramdisks) Lookup(ctx context.Context, macs []string, uuid string,
 
 // keptAt reports whether a ramdisk that waits for the next run at a node at rest is answered. Where boots have no
 // words, any program could take the token of a machine at rest, and the next run would work with it as its agent: there
-// only the holder of the token is, unless the operator trusts all who reach this conductor (AnyAtRest).
+// only the holder of the token is, unless the operator trusts all machines of its network (AnyAtRest).
 func (e *Ramdisks) keptAt(n node.Node, c node.Caller) bool {
 	proven := e.RamdiskAuth.Words && !n.Agent.Unproven || e.RamdiskAuth.AnyAtRest && !e.RamdiskAuth.Words ||
 		n.Agent.Token != "" && core.SameToken(n.Agent.Token, c.Word)

@@ -25,8 +25,8 @@ type Subject interface {
 }
 
 // Attributes are the credentials that a check may name, as Ironic's context has them.
-var Attributes = []string{"project_id", "project_name", "project_domain_id", "user_id", "user_domain_id", "system_scope",
-	"is_admin", "is_public_api"}
+var Attributes = []string{"project_id", "project_name", "project_domain_id", "user_id", "user_domain_id",
+	"system_scope", "is_admin", "is_public_api"}
 
 // Target is the record that a request is about.
 type Target struct {
@@ -111,7 +111,7 @@ func (r *reference) Eval(s Subject, t *Target) Verdict { return r.of.Eval(s, t) 
 type comparison struct {
 	attribute string // "" for a literal
 	literal   string
-	none      bool // the literal is Python's None, in whose place oslo.policy has the text None
+	none      bool // the literal is Python's None, which oslo.policy turns into the text None
 	text      template
 }
 

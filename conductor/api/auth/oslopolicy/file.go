@@ -25,7 +25,7 @@ const (
 
 // Language is the part of the language that a program adds.
 type Language struct {
-	// Known refuses a name that is no rule of the program; nil for one that is. A name without a colon may be defined by
+	// Known refuses a name that is no rule of the program; nil for a known one. A name without a colon may be defined by
 	// the file, if another rule refers to it.
 	Known func(name string) error
 	// Names are suggested in place of unknown names.
@@ -195,7 +195,7 @@ func textOf(n *yaml.Node) (string, error) {
 	return n.Value, nil
 }
 
-// resolve finds the rules that a rule refers to: those of the file, or else the program's or the usual helpers.
+// resolve finds the rules that a rule refers to: of the file, or else of the program, or the usual helpers.
 func (r *reader) resolve(one *rule) {
 	for _, to := range one.refers {
 		if in := r.rules[to.name]; in != nil {
@@ -258,8 +258,8 @@ func (r *reader) checkNames() {
 	}
 }
 
-// walk refuses rules that refer to each other in a circle, and sums up the checks behind a rule. A rule that refers
-// twice to one that refers twice to a third makes 2^n checks of n lines.
+// walk refuses rules that refer to each other in a circle, and sums up the checks behind a rule. Rules
+// that refer to the next rule twice each make 2^n checks of n lines.
 func (r *reader) walk(one *rule, way []string) {
 	way = append(way, one.name)
 	one.open = true
