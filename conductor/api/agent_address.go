@@ -21,8 +21,8 @@ func OnlyAgents(next http.Handler) http.Handler {
 	})
 }
 
-// WithoutAgents refuses the agents' endpoints of an API, which are at an address of their own. Ironic answers alike with
-// [api]enable_ramdisk_endpoints off.
+// WithoutAgents refuses the agents' endpoints of an API, which are at an address of their own. Ironic answers alike
+// with [api]enable_ramdisk_endpoints off.
 func WithoutAgents(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !ofAgents(strings.TrimRight(r.URL.Path, "/")) {

@@ -64,7 +64,7 @@ func CheckCleaning(n node.Node, f Facts) error {
 }
 
 // ofRunbook are the checks of the runbook of an automated cleaning. A requested runbook has the same.
-var ofRunbook = []check{wellListed, stepsOffered}
+var ofRunbook = []check{wellListed, stepsAllowed, stepsOffered}
 
 // cleaningFits refuses an automated cleaning before the machine is switched off for it, if its runbook is missing or
 // does not fit the node.

@@ -150,7 +150,8 @@ func conduct(ctx context.Context, c Config, db Database, log *slog.Logger) (err 
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	w, err := c.assemble(ctx, parts{
-		db: db, images: images, keys: owned, who: who, cert: cert, agentsAt: agentsAt(listener, agents), ready: readiness(db), fail: fail,
+		db: db, images: images, keys: owned, who: who, cert: cert, agentsAt: agentsAt(listener, agents),
+		ready: readiness(db), fail: fail,
 		streams: newStreams(log),
 	}, log)
 	if err != nil {

@@ -164,7 +164,7 @@ func TestRefused(t *testing.T) {
 		"a: [x: y\n":                           "yaml: line",
 		deep.String():                          "at most 50 parentheses",
 		wide.String():                          "expected at most 10000 checks with the rules that it refers to",
-		bomb:                                   "line 2: rule b: expected a check in quotes, or a list of checks, found an al",
+		bomb:                                   "line 2: rule b: expected a check in quotes, or a list of checks, found an",
 		"a: " + strings.Repeat(" ", 10<<20):    "expected at most 1048576 bytes, found 10485763",
 		"a: role:x" + strings.Repeat(" or role:x", 1000) + "\n": "at most 1000 checks",
 	} {
