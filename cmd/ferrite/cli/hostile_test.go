@@ -100,7 +100,7 @@ func hostileWords(t *testing.T, ids map[string]string) map[string]string {
 		"TEMPLATE": "CUSTOM_T", "RUNBOOK": "r1", "ALLOCATION": "a1", "SETTING": "Turbo", "URL": "http://10.0.0.1/x",
 		"FILE|URL": file, "IMAGE": "os"}
 	for word, id := range map[string]string{"PORT": "port", "PORTGROUP": "portgroup", "CHASSIS": "chassis", "RULE": "rule",
-		"CONNECTOR": "connector", "TARGET": "target", "UUID": "report"} {
+		"CONNECTOR": "connector", "TARGET": "target", "UUID": "report", "EVENT": "event"} {
 		words[word] = ids[id]
 	}
 	return words
@@ -221,6 +221,12 @@ func fillForHostile(t *testing.T, c *apitest.Conductor) map[string]string {
 	run("node", "trait", "add", "m1", "CUSTOM_A")
 	run("lease", "reserve", ids["mac"], "10.0.0.9")
 	run("node", "manage", "m1", "--wait")
+	var event bytes.Buffer
+	if stderr, status := ferrite(t.Context(), c.URL, &event, "node", "history", "m1", "-o",
+		"jsonpath={[0].uuid}"); status != 0 {
+		t.Fatal(stderr)
+	}
+	ids["event"] = strings.TrimSpace(event.String())
 	run("node", "vmedia", "insert", "m1", "--image", "http://10.0.0.1/rescue.iso")
 	ids["report"] = c.Erased(t, "m1", true)
 	n, err := c.Engine.Node(t.Context(), "m1")

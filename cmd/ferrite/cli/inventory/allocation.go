@@ -23,29 +23,29 @@ machine's instance_uuid is then the UUID of the allocation. The reservation ends
 when the machine is undeployed or the allocation is deleted.`,
 	Arg: "ALLOCATION", Path: nodeapi.Root + "/allocations", Columns: noun.Named("resource_class", "state", "node_uuid"),
 	Fields: []noun.Field{
-		{Name: "resource_class", Help: "resource class of the machine"},
+		{Name: "resource_class", Only: "POST", Help: "resource class of the machine"},
 		{Name: "name", Help: "name of the allocation; a machine of this name is preferred"},
-		{Name: "node", Help: "record an allocation for this machine, which is active already"},
-		{Name: "owner", Help: "only machines with this owner or lessee"},
-		{Name: "uuid", Help: "UUID, generated when left out"},
-		{Name: "traits", Flag: "trait", Kind: noun.Texts, Help: "trait that the machine must have; repeat it"},
-		{Name: "candidate_nodes", Flag: "candidate-node", Kind: noun.Texts,
+		{Name: "node", Only: "POST", Help: "record an allocation for this machine, which is active already"},
+		{Name: "owner", Only: "POST", Help: "only machines with this owner or lessee"},
+		noun.UUID,
+		{Name: "traits", Flag: "trait", Only: "POST", Kind: noun.Texts, Help: "trait that the machine must have; repeat it"},
+		{Name: "candidate_nodes", Flag: "candidate-node", Only: "POST", Kind: noun.Texts,
 			Help: "choose among these machines, in this order; repeat it"},
 		noun.Extra,
 	},
 	Verbs: []noun.Verb{
 		{Use: "list [--state STATE] [--resource-class CLASS]...", Short: "List allocations, all or filtered",
-			Key: "allocations", Fields: []noun.Field{
-				{Name: "state", Help: "only allocations in this state: allocating, active or error"},
-				{Name: "resource_class", Help: "only allocations of this resource class"},
-				{Name: "node", Help: "only the allocation of this node"},
-				{Name: "owner", Help: "only allocations of this owner"}}},
+			Key: "allocations", Fields: noun.Paged(
+				noun.Field{Name: "state", Help: "only allocations in this state: allocating, active or error"},
+				noun.Field{Name: "resource_class", Help: "only allocations of this resource class"},
+				noun.Field{Name: "node", Help: "only the allocation of this node"},
+				noun.Field{Name: "owner", Help: "only allocations of this owner"})},
 		noun.Show,
 		{Use: "create {--resource-class CLASS [--trait TRAIT]... | --node NODE} [--wait]", Method: "POST",
 			Short: "Request one of the available machines", Also: allocationWait,
 			Example: `  ferrite allocation create --resource-class large --trait CUSTOM_GPU --name web --wait
   ferrite allocation create --node db-1      # for a machine that is active already`},
-		noun.Delete,
+		noun.Set("Change the name or the extra of an allocation"), noun.Unset, noun.Delete,
 	},
 }
 

@@ -11,11 +11,11 @@ var chassis = noun.Noun{
 	Long: `A chassis holds machines. A machine names its chassis: ferrite node set --chassis. A
 chassis that has machines cannot be deleted.`,
 	Arg: "CHASSIS", Path: nodeapi.Root + "/chassis", Columns: output.Columns("uuid", "description"),
-	Fields: []noun.Field{{Name: "description", Help: "free text"}, noun.Extra},
+	Fields: []noun.Field{noun.UUID, {Name: "description", Help: "free text"}, noun.Extra},
 	Verbs: []noun.Verb{noun.List, noun.Show,
 		noun.Create("[--FIELD VALUE]...", "Add a chassis",
 			`  ferrite chassis create --description "rack 7, units 10 to 13"`),
-		noun.Set("Change a chassis"), noun.Delete},
+		noun.Set("Change a chassis"), noun.Unset, noun.Delete},
 }
 
 var volumes = noun.Noun{
@@ -31,6 +31,7 @@ var connectors = noun.Noun{
 	Path: nodeapi.Root + "/volume/connectors", Columns: output.Columns("uuid", "node_uuid", "type", "connector_id"),
 	Fields: []noun.Field{
 		noun.OfNode,
+		noun.UUID,
 		{Name: "type", Required: true, Help: "iqn, ip, mac, wwnn, wwpn, port or portgroup"},
 		{Name: "connector_id", Required: true, Help: "name of the machine, of that type"},
 		noun.Extra,
@@ -38,7 +39,7 @@ var connectors = noun.Noun{
 	Verbs: []noun.Verb{noun.ListOf, noun.Show,
 		noun.Create("--node NODE --type TYPE --connector-id ID", "Add the name that storage knows a machine by",
 			`  ferrite volume connector create --node m1 --type iqn --connector-id iqn.2017-07.org.openstack:01:d9a51732c3f`),
-		noun.Set("Change a connector"), noun.Delete},
+		noun.Set("Change a connector"), noun.Unset, noun.Delete},
 }
 
 var targets = noun.Noun{
@@ -47,10 +48,11 @@ var targets = noun.Noun{
 	Columns: output.Columns("uuid", "node_uuid", "volume_type", "boot_index", "volume_id"),
 	Fields: []noun.Field{
 		noun.OfNode,
+		noun.UUID,
 		{Name: "volume_type", Required: true, Help: "iscsi, fibre_channel or another"},
 		{Name: "volume_id", Required: true, Help: "name of the volume at the storage"},
 		{Name: "boot_index", Required: true, Value: 0, Help: "place in the boot order; the machine boots from 0"},
-		{Name: "properties", Flag: "property", Kind: noun.Object,
+		{Name: "properties", Flag: "property", Kind: noun.Object, Keys: true,
 			Help: "KEY=VALUE of its address: target_iqn, target_portal, target_lun, ...; repeat it"},
 		noun.Extra,
 	},
@@ -58,5 +60,5 @@ var targets = noun.Noun{
 		noun.Create("--node NODE --volume-type TYPE --volume-id ID --boot-index N", "Add a volume that a machine uses",
 			`  ferrite volume target create --node m1 --volume-type iscsi --volume-id vol-1 --boot-index 0 `+
 				`--property target_lun=1`),
-		noun.Set("Change a volume"), noun.Delete},
+		noun.Set("Change a volume"), noun.Unset, noun.Delete},
 }

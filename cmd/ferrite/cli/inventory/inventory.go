@@ -12,7 +12,7 @@ import (
 
 // Commands are the commands of all nouns.
 func Commands(s *client.Session) []*cobra.Command {
-	all := []*cobra.Command{eraseReportCommand(s)}
+	all := []*cobra.Command{eraseReportCommand(s), createCommand(s)}
 	for _, n := range []noun.Noun{ports, portgroups, chassis, volumes, templates, runbooks, inspectionRules, allocations,
 		leases, drivers, shards, conductors, images} {
 		all = append(all, n.Command(s))
@@ -36,6 +36,8 @@ others forward to it. See docs/operate/several-conductors.md.`,
 	Verbs: []noun.Verb{
 		{Use: "list", Short: "List the conductors", Key: "conductors",
 			Columns: output.Columns("name", "group", "leader", "alive", "drained", "seen_at")},
+		{Use: "show CONDUCTOR", Short: "Show one conductor, with its hardware types", Of: nodeapi.Root + "/conductors",
+			Path: "/{0}"},
 		{Use: "drain CONDUCTOR...", Short: "Stop a conductor from leading; another one takes over",
 			Method: "PUT", Path: "/{0}/drained", Body: map[string]any{"drained": true}, Done: "drained {0}"},
 		{Use: "undrain CONDUCTOR...", Short: "Let a drained conductor lead again",

@@ -21,7 +21,8 @@ capitals. The steps are added when instance_info/traits contains that trait, and
 machine has it.`,
 	Arg: "TEMPLATE", Path: nodeapi.Root + "/deploy_templates", Columns: noun.Named("created_at"),
 	Fields: []noun.Field{
-		{Name: "name", Only: "PATCH", Help: "new name"},
+		noun.UUID,
+		{Name: "name", Only: "PATCH", Required: true, Help: "new name"},
 		{Name: "steps", Kind: noun.Objects, Required: true, Complete: completeArgs,
 			Help: "list of {interface, step, args, priority}, as JSON or a `file` of JSON or YAML; args can be left out"},
 		noun.Extra,
@@ -30,7 +31,7 @@ machine has it.`,
 		{Use: "create NAME --steps STEPS", Short: "Add a deploy template", Method: "POST",
 			Body:    map[string]any{"name": "{0}"},
 			Example: `  ferrite template create CUSTOM_RAID1 --steps raid1.yaml`},
-		noun.Set("Change a deploy template"), noun.Delete},
+		noun.Set("Change a deploy template"), noun.Unset, noun.Delete},
 }
 
 // completeArgs adds the arguments of a step that has none.
@@ -46,7 +47,8 @@ var runbooks = noun.Noun{
 that have one of its traits. Before microversion 1.112 that trait is the runbook's name.`,
 	Arg: "RUNBOOK", Path: nodeapi.Root + "/runbooks", Columns: noun.Named("owner", "public", "traits"),
 	Fields: []noun.Field{
-		{Name: "name", Only: "PATCH", Help: "new name"},
+		noun.UUID,
+		{Name: "name", Only: "PATCH", Required: true, Help: "new name"},
 		{Name: "owner", Help: "owner; a public runbook has none"},
 		{Name: "description", Help: "free text"},
 		{Name: "public", Value: false, Help: "everyone can use it"},
@@ -60,7 +62,7 @@ that have one of its traits. Before microversion 1.112 that trait is the runbook
 		{Use: "create NAME --steps STEPS [--trait TRAIT]...", Short: "Add a runbook", Method: "POST",
 			Body: map[string]any{"name": "{0}"}, Also: runbookTraits,
 			Example: `  ferrite runbook create firmware --steps firmware.yaml --trait CUSTOM_FIRMWARE`},
-		noun.Set("Change a runbook"), noun.Delete},
+		noun.Set("Change a runbook"), noun.Unset, noun.Delete},
 	Below: []noun.Noun{noun.Traits("runbook", "RUNBOOK", nodeapi.Root+"/runbooks")},
 }
 
@@ -96,6 +98,7 @@ with a higher priority come first.`,
 	Arg: "RULE", Path: nodeapi.Root + "/inspection_rules",
 	Columns: output.Columns("uuid", "description", "phase", "priority"),
 	Fields: []noun.Field{
+		noun.UUID,
 		{Name: "description", Help: "free text"},
 		{Name: "phase", Help: "phase of the inspection; main is the only one"},
 		{Name: "sensitive", Value: false,
@@ -110,5 +113,5 @@ with a higher priority come first.`,
 		noun.Create("--actions ACTIONS [--conditions CONDITIONS] [--FIELD VALUE]...", "Add an inspection rule",
 			`  ferrite inspection-rule create --description "large machines" --conditions large.yaml --actions `+
 				`'[{"op": "add-trait", "args": {"name": "CUSTOM_LARGE"}}]'`),
-		noun.Set("Change an inspection rule"), noun.Delete},
+		noun.Set("Change an inspection rule"), noun.Unset, noun.Delete},
 }

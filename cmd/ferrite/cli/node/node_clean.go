@@ -106,19 +106,9 @@ func (f *stepFlags) question(names []string) (string, error) {
 
 // read returns the steps of the file, then the steps of the command line.
 func (f stepFlags) read() ([]nodeapi.Step, error) {
-	var all []nodeapi.Step
-	if f.file != "" {
-		list, err := flags.ReadList("steps", f.file)
-		if err != nil {
-			return nil, err
-		}
-		raw, err := json.Marshal(list)
-		if err != nil {
-			return nil, fmt.Errorf("--steps: %w", err)
-		}
-		if err := yaml.UnmarshalStrict(raw, &all); err != nil {
-			return nil, fmt.Errorf("--steps: %s has a step that is none: %w", f.file, err)
-		}
+	all, err := readStepList(f.file)
+	if err != nil {
+		return nil, err
 	}
 	for _, text := range f.steps {
 		s, err := readStep(text)
@@ -126,6 +116,25 @@ func (f stepFlags) read() ([]nodeapi.Step, error) {
 			return nil, err
 		}
 		all = append(all, s)
+	}
+	return all, nil
+}
+
+// readStepList reads --steps, the steps of a file; none for no file.
+func readStepList(file string) (all []nodeapi.Step, err error) {
+	if file == "" {
+		return nil, nil
+	}
+	list, err := flags.ReadList("steps", file)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(list)
+	if err != nil {
+		return nil, fmt.Errorf("--steps: %w", err)
+	}
+	if err := yaml.UnmarshalStrict(raw, &all); err != nil {
+		return nil, fmt.Errorf("--steps: %s has a step that is none: %w", file, err)
 	}
 	return all, nil
 }

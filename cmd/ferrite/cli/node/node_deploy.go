@@ -26,7 +26,10 @@ The config drive is one of these:
   a folder with meta_data.json, user_data, network_data.json, vendor_data.json
   an ISO file, or a file with the base64 of a gzipped ISO
   a JSON object with meta_data, user_data, network_data, vendor_data
-  a URL`
+  a URL
+
+--steps adds steps to the deploy. Each has a priority: 99 to 41 while the ramdisk runs, higher
+ones before, lower ones after. Priority 0 takes a step away.`
 
 var deploy = verb{
 	name: "deploy", target: "active", goal: wait.ProvisionGoal("active"),
@@ -45,7 +48,7 @@ var rebuild = verb{
 	args: imageArgs, example: imageExample("rebuild"), flags: imageFlags("rebuild"),
 }
 
-const imageArgs = " [--image NAME|URL] [--checksum SUM] [--config-drive DATA]"
+const imageArgs = " [--image NAME|URL] [--checksum SUM] [--config-drive DATA] [--steps FILE]"
 
 func imageExample(verb string) string {
 	return "  ferrite node " + verb + " m1 --image debian-12 --wait\n  ferrite node " + verb +
@@ -71,10 +74,17 @@ func imageFlags(target string) bodyFlags {
 			"KEY=HINT that selects the disk, like serial=XYZ; repeat it")
 		drive := f.String("config-drive", "",
 			"`file`, folder, JSON or URL with data for the first boot of the operating system")
+		file := f.String("steps", "", "list of {interface, step, args, priority}, as JSON or a `file` of JSON or YAML")
 		return func(cmd *cobra.Command, nodes []string) (any, error) {
-			body := nodeapi.Provision{Target: target}
+			steps, err := readStepList(*file)
+			if err != nil {
+				return nil, err
+			}
+			if err := checkTyped(s, cmd, nodes, "deploy", added(steps)); err != nil {
+				return nil, err
+			}
+			body := nodeapi.Provision{Target: target, DeploySteps: steps}
 			if *drive != "" {
-				var err error
 				if body.ConfigDrive, err = readConfigDrive(*drive); err != nil {
 					return nil, fmt.Errorf("--config-drive: %w", err)
 				}
@@ -89,6 +99,16 @@ func imageFlags(target string) bodyFlags {
 			return imageRequest{Provision: body, verb: cmd.Name(), ops: ops}, nil
 		}
 	}
+}
+
+// added are the steps that a deploy gets more. Priority 0 takes one away, which the node need not have.
+func added(steps []nodeapi.Step) (more []nodeapi.Step) {
+	for _, st := range steps {
+		if st.Priority == nil || *st.Priority > 0 {
+			more = append(more, st)
+		}
+	}
+	return more
 }
 
 // warnNoImage warns of nodes without an image that the conductor deploys all the same, as Ironic does: their deploy

@@ -73,6 +73,13 @@ func listFields() []noun.Field {
 		{Name: "marker", Help: "UUID of the last node of the previous page"},
 		{Name: "maintenance", Value: false, Help: "only machines in maintenance; --maintenance=false for the others"},
 		{Name: "associated", Value: false, Help: "only machines with an instance; --associated=false for the others"},
+		{Name: "retired", Value: false, Help: "only retired machines; --retired=false for the others"},
+		{Name: "sharded", Value: false, Help: "only machines with a shard; --sharded=false for the others"},
+		{Name: "description_contains", Help: "only machines with this text in their description"},
+		{Name: "include_children", Value: false, Help: "also machines that are parts of others"},
+		{Name: "parent_node", Kind: noun.Node, Help: "only parts of this machine"},
+		{Name: "chassis_uuid", Flag: "chassis", Help: "only machines in the chassis with this UUID"},
+		{Name: "conductor", Help: "only machines that this conductor looks after"},
 	}
 	for _, of := range nodeapi.NodeFields() {
 		f := noun.Field{Name: of.Name, Flag: of.FlagName(), Help: of.List}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -9,7 +10,6 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/nodes"
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/noun"
-	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/output"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -30,6 +30,9 @@ func addFields(cmd *cobra.Command, method string) noun.Flags {
 		{Name: "protected_reason", Only: "PATCH", Help: "why it is protected"},
 		{Name: "retired", Only: "PATCH", Value: false,
 			Help: "never make it available again; --retired=false allows it"},
+		{Name: "retired_reason", Only: "PATCH", Help: "why it is retired"},
+		{Name: "disable_power_off", Value: false,
+			Help: "never switch it off, only restart it; --disable-power-off=false allows it"},
 	}
 	all = append(all, noun.Field{Name: "driver_info", Flag: "driver-info-file", Kind: noun.Secrets,
 		Help: "`KEY=FILE` of driver_info, for passwords: the value is the first line of the file; - is standard input, " +
@@ -86,36 +89,39 @@ func nodeSet(s *client.Session) *cobra.Command {
 }
 
 func nodeUnset(s *client.Session) *cobra.Command {
-	texts := map[string]*bool{}
-	keys := map[string]*[]string{}
 	cmd := &cobra.Command{
 		Use:     "unset NODE... [--FIELD]...",
 		Short:   "Remove fields from the record of a machine",
 		Example: "  ferrite node unset m1 --property cpu_arch --instance-uuid",
 	}
-	for _, f := range nodeapi.NodeFields() {
-		switch {
-		case f.Interface:
-			texts[f.Name] = cmd.Flags().Bool(f.FlagName(), false, "use the default of the driver")
-		case f.Object && f.Flag != "":
-			keys[f.Name] = cmd.Flags().StringArray(f.FlagName(), nil, "KEY of "+f.Name+" to remove; repeat it")
-		case f.Flag != "", f.Name == "instance_uuid", f.Name == "automated_clean":
-			texts[f.Name] = cmd.Flags().Bool(f.FlagName(), false, "remove its "+f.Name)
-		}
-	}
+	flags := noun.AddFlags(cmd, "PATCH", removable())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var ops []nodeapi.Patch
-		for field, given := range texts {
-			if *given {
-				ops = append(ops, nodeapi.Patch{Op: "remove", Path: "/" + field})
-			}
+		given, err := flags.Read(cmd, s)
+		if err != nil {
+			return err
 		}
-		for field, names := range keys {
-			for _, key := range *names {
-				ops = append(ops, nodeapi.Patch{Op: "remove", Path: "/" + field + "/" + output.Pointer(key)})
-			}
+		ops, err := given.Patch()
+		if err != nil {
+			return err
 		}
 		return nodes.PatchEach(s, cmd, args, "", ops)
 	}
 	return cmd
+}
+
+// removable are the fields that a node can be without: those with a flag of node create, and some more.
+func removable() (all []noun.Field) {
+	more := []string{"automated_clean", "disable_power_off", "instance_uuid", "network_data", "protected",
+		"protected_reason", "retired", "retired_reason"}
+	for _, of := range nodeapi.NodeFields() {
+		if of.Flag == "" && !of.Interface && !slices.Contains(more, of.Name) {
+			continue
+		}
+		f := noun.Field{Name: of.Name, Flag: of.FlagName(), Keys: of.Object && of.Flag != ""}.Removal()
+		if of.Interface {
+			f.Help = "use the default of the driver"
+		}
+		all = append(all, f)
+	}
+	return all
 }

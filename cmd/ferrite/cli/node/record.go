@@ -28,7 +28,9 @@ var record = noun.Noun{
 			// the user is the requester of an event; empty for the conductor's own
 			Columns: []output.Column{{Field: "created_at", Head: "time"}, {Field: "severity", Wide: true},
 				{Field: "event_type", Head: "type"}, {Field: "user"}, {Field: "conductor", Wide: true},
-				{Field: "event"}}},
+				{Field: "uuid", Wide: true}, {Field: "event"}}},
+		{Use: "history-event NODE EVENT", Short: "Show one event of the history, by the UUID that history -o wide has",
+			Path: "/{0}/history/{1}"},
 		{Use: "delete NODE...", Short: "Delete machines from the conductor",
 			Long: `Delete the records of machines. The machines themselves are not touched. A machine that is
 deployed or busy cannot be deleted: undeploy it, or put it into maintenance first.`,

@@ -85,6 +85,7 @@ func argumentSource(cmd *cobra.Command, word string) source {
 		"CONNECTOR":  records("volume/connectors", "connector_id"),
 		"DEVICE":     bootDevices,
 		"DRIVER":     drivers,
+		"EVENT":      ofNode("history", "history", "uuid"),
 		"IMAGE":      images,
 		"INDICATOR":  ofNode("management/indicators", "indicators", "name"),
 		"KEY=HINT":   hints,

@@ -16,6 +16,7 @@ import (
 
 // freeArguments are the arguments that a person makes up, and files.
 var freeArguments = map[string][]string{
+	"ferrite create":              {"FILE"},
 	"ferrite erase-report save":   {"FILE"},
 	"ferrite erase-report verify": {"FILE"},
 	"ferrite export ironic":       {"URL"},
@@ -31,9 +32,11 @@ var freeArguments = map[string][]string{
 // freeFlags are the flags with values that a person makes up.
 var freeFlags = []string{
 	"after", "before",
-	"checksum", "connector-id", "description", "extra", "help", "id", "instance-info", "instance-uuid", "ironic-user",
+	"checksum", "connector-id", "description", "description-contains", "extra",
+	"help", "id", "instance-info", "instance-uuid", "ironic-user",
 	"os-auth-url", "os-project-domain-name", "os-project-name", "os-user-domain-name", "os-username",
-	"marker", "name", "network-data", "physical-network", "port", "protected-reason", "reason", "category", "selector",
+	"marker", "name", "network-data", "physical-network", "port", "protected-reason", "reason", "retired-reason", "vendor",
+	"category", "selector",
 	"step", "url", "user", "uuid", "volume-id", "wait",
 }
 

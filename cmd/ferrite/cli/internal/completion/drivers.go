@@ -2,10 +2,7 @@ package completion
 
 import (
 	"fmt"
-	"maps"
 	"net/url"
-	"slices"
-	"strings"
 
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/cli/internal/client"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
@@ -74,43 +71,4 @@ func driverInfo(r request) (words []string, err error) {
 		}
 	}
 	return words, nil
-}
-
-// keysOfNode are the keys that a field of the node has: the field that a flag
-// of unset removes keys from.
-func keysOfNode(flag string) source {
-	field, ok := map[string]string{"driver-info": "driver_info", "property": "properties",
-		"instance-info": "instance_info", "extra": "extra"}[flag]
-	if !ok {
-		return nil
-	}
-	return func(r request) ([]string, error) {
-		if len(r.args) == 0 {
-			return nil, nil
-		}
-		var n object
-		err := r.session.Client.Do(r.ctx, "GET", client.NodePath(r.args[0])+"?fields="+field, nil, &n)
-		keys, _ := n[field].(map[string]any)
-		return slices.Collect(maps.Keys(keys)), err
-	}
-}
-
-// nodeFields are the fields of nodes, as the first node has them. The typed
-// list of fields before the last comma is kept.
-func nodeFields(suffix string) source {
-	return func(r request) (words []string, err error) {
-		var page struct{ Nodes []object }
-		err = r.session.Client.Do(r.ctx, "GET", nodeapi.Root+"/nodes?limit=1&detail=True", nil, &page)
-		if err != nil || len(page.Nodes) == 0 {
-			return nil, err
-		}
-		before := r.typed[:strings.LastIndex(r.typed, ",")+1]
-		for field := range page.Nodes[0] {
-			words = append(words, before+field)
-			if suffix != "" {
-				words = append(words, field+suffix)
-			}
-		}
-		return words, nil
-	}
 }

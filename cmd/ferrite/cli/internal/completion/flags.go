@@ -14,8 +14,8 @@ import (
 // flagSource lists the possible values of a flag; nil for free text and numbers.
 func flagSource(cmd *cobra.Command, flag string) source {
 	switch path := cmd.CommandPath(); {
-	case path == "ferrite node unset":
-		return keysOfNode(flag)
+	case cmd.Name() == "unset":
+		return keys(flag)
 	case path == "ferrite node indicator set" && flag == "state":
 		return func(request) ([]string, error) { return []string{"on", "off", "blinking"}, nil }
 	case path == "ferrite allocation list" && flag == "owner":
@@ -37,10 +37,11 @@ func flagSource(cmd *cobra.Command, flag string) source {
 		"address":          addresses,
 		"candidate-node":   nodes,
 		"chassis":          uuids("chassis", "description"),
+		"conductor":        conductors,
 		"driver":           drivers,
 		"driver-info":      driverInfo,
 		"driver-info-file": driverInfo,
-		"fields":           nodeFields(""),
+		"fields":           fields(""),
 		"image":            images,
 		"instance":         values("nodes", "instance_uuid"),
 		"mac":              addresses,
@@ -52,7 +53,7 @@ func flagSource(cmd *cobra.Command, flag string) source {
 		"portgroup-uuid":   uuids("portgroups", "name"),
 		"root-device":      hints,
 		"runbook":          records("runbooks", "description"),
-		"sort":             nodeFields(":desc"),
+		"sort":             fields(":desc"),
 		"subnet":           subnets,
 		"trait":            traitsInUse,
 	}[flag]

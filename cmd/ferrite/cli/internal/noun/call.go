@@ -45,6 +45,9 @@ func (c call) command() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if columns := g.columns(); columns != nil {
+			c.verb.Columns = columns
+		}
 		if !repeats {
 			return c.carryOut(cmd, args, g)
 		}
@@ -58,6 +61,9 @@ func (c call) command() *cobra.Command {
 
 // fields are the fields that a verb has flags for: the noun's for a verb that makes or changes a record.
 func (c call) fields() []Field {
+	if c.verb.Removes {
+		return removals(c.Fields)
+	}
 	if c.verb.Method == http.MethodPatch || c.verb.Method == http.MethodPost && c.verb.Path == "" {
 		return append(c.verb.Fields, c.Fields...)
 	}
@@ -86,7 +92,7 @@ func (c call) carryOut(cmd *cobra.Command, args []string, g Given) error {
 // request makes the request, and reads a list to its end.
 func (c call) request(cmd *cobra.Command, args []string, g Given) (reply json.RawMessage, err error) {
 	method := cmp.Or(g.method, c.verb.Method)
-	at, query, _ := strings.Cut(c.Path+filled(c.verb.Path, cmd, args, url.PathEscape), "?")
+	at, query, _ := strings.Cut(cmp.Or(c.verb.Of, c.Path)+filled(c.verb.Path, cmd, args, url.PathEscape), "?")
 	q, err := url.ParseQuery(query)
 	if err != nil {
 		return nil, err
@@ -95,6 +101,12 @@ func (c call) request(cmd *cobra.Command, args []string, g Given) (reply json.Ra
 	switch method {
 	case http.MethodGet, http.MethodDelete:
 		maps.Copy(q, g.Query())
+		if q.Has("fields") { // instead of all
+			q.Del("detail")
+		}
+		if g.limit() == 0 {
+			q.Del("limit")
+		}
 	case http.MethodPatch:
 		if body, err = g.Patch(); err != nil {
 			return nil, err
@@ -103,9 +115,12 @@ func (c call) request(cmd *cobra.Command, args []string, g Given) (reply json.Ra
 		body = g.Body(c.fixed(cmd, args))
 	}
 	if c.verb.Key != "" && !strings.ContainsAny(c.verb.Key, "[{") {
-		all, err := c.Client.PagesAt(cmd.Context(), at, c.verb.Key, q, 0)
+		all, err := c.Client.PagesAt(cmd.Context(), at, c.verb.Key, q, g.limit())
 		if err != nil {
 			return nil, err
+		}
+		if limit := g.limit(); limit > 0 {
+			all = all[:min(limit, len(all))]
 		}
 		return json.Marshal(all)
 	}

@@ -25,17 +25,20 @@ type Field struct {
 	Kind     Kind   // nil: of the type of Value
 	Value    any    // default: true, false or 0; nil for a text
 	Only     string // method that it is for; "" for any
-	Required bool   // except of PATCH
+	Required bool   // except of PATCH; cannot be removed
+	Keys     bool   // an object: unset removes keys of it
 	// Complete adds the fields that people may omit to an object of a list. place counts from 0.
 	Complete func(place int, object map[string]any)
 }
 
 // Extra is the field that nearly every record has.
-var Extra = Field{Name: "extra", Kind: Object, Help: "KEY=VALUE for your own use; repeat it"}
+var Extra = Field{Name: "extra", Kind: Object, Keys: true, Help: "KEY=VALUE for your own use; repeat it"}
+
+// UUID is the UUID of a new record.
+var UUID = Field{Name: "uuid", Only: http.MethodPost, Help: "UUID, generated when left out"}
 
 // OfNode is the machine of a record.
-var OfNode = Field{Name: "node_uuid", Flag: "node", Kind: Node, Required: true, Only: "POST",
-	Help: "machine that it belongs to"}
+var OfNode = Field{Name: "node_uuid", Flag: "node", Kind: Node, Required: true, Help: "machine that it belongs to"}
 
 func (f Field) flag() string { return cmp.Or(f.Flag, strings.ReplaceAll(f.Name, "_", "-")) }
 
@@ -58,7 +61,7 @@ func AddFlags(cmd *cobra.Command, method string, fields []Field) Flags {
 
 // Read reads the flags in use.
 func (f Flags) Read(cmd *cobra.Command, s *client.Session) (g Given, err error) {
-	g = Given{map[string]any{}, map[string]map[string]any{}, nil, ""}
+	g = Given{Plain: map[string]any{}, Objects: map[string]map[string]any{}}
 	for _, flag := range output.Sorted(f) {
 		if cmd.Flags().Changed(flag) {
 			if err := f[flag](cmd, s, &g); err != nil {

@@ -14,6 +14,7 @@ import (
 type Given struct {
 	Plain   map[string]any
 	Objects map[string]map[string]any // by field and key
+	Removed []string                  // JSON pointers
 	whole   map[string]any
 	method  string
 }
@@ -52,6 +53,9 @@ func (g Given) Patch() (ops []nodeapi.Patch, err error) {
 			ops = append(ops,
 				nodeapi.Patch{Op: "add", Path: "/" + field + "/" + output.Pointer(key), Value: g.Objects[field][key]})
 		}
+	}
+	for _, path := range g.Removed {
+		ops = append(ops, nodeapi.Patch{Op: "remove", Path: path})
 	}
 	if len(ops) == 0 {
 		return nil, nodes.ErrNothing

@@ -16,9 +16,11 @@ import (
 type Verb struct {
 	Use, Short, Long, Example string
 	Method                    string         // GET when empty
-	Path                      string         // after the noun's
+	Of                        string         // path of all records; the noun's when empty
+	Path                      string         // after it
 	Body                      map[string]any // fields beside the flags
 	Fields                    []Field        // flags, beside the noun's of Create and Set
+	Removes                   bool           // a PATCH that removes fields of the noun
 	// Key is the key of the answer's list; "[]" if the answer is the list, "{}" if it maps names, "" for one record.
 	Key     string
 	Columns []output.Column
@@ -33,11 +35,11 @@ type Verb struct {
 type After func(cmd *cobra.Command, args []string, reply json.RawMessage) (json.RawMessage, error)
 
 // List lists all records.
-var List = Verb{Use: "list", Short: "List every {noun}", Path: "?detail=True", Key: "{path}"}
+var List = Verb{Use: "list", Short: "List every {noun}", Path: "?detail=True", Key: "{path}", Fields: Paged()}
 
 // ListOf is List, of all machines or of one.
 var ListOf = Verb{Use: "list [--node NODE]", Short: "List every {noun}", Path: "?detail=True", Key: "{path}",
-	Fields: []Field{{Name: "node", Help: "only records of this machine"}}}
+	Fields: Paged(Field{Name: "node", Help: "only records of this machine"})}
 
 // Show shows a record.
 var Show = Verb{Use: "show {arg}", Short: "Show one {noun}", Path: "/{0}"}
@@ -50,6 +52,10 @@ var Delete = Verb{Use: "delete {arg}...", Short: "Delete one or more, by UUID or
 func Set(short string) Verb {
 	return Verb{Use: "set {arg} [--FIELD VALUE]...", Short: short, Method: http.MethodPatch, Path: "/{0}"}
 }
+
+// Unset removes fields of a record.
+var Unset = Verb{Use: "unset {arg} [--FIELD]...", Short: "Remove fields of one {noun}", Method: http.MethodPatch,
+	Path: "/{0}", Removes: true}
 
 // Create makes a record of the flags of the noun.
 func Create(use, short, example string) Verb {
