@@ -147,8 +147,11 @@ func verdict(n *node.Node, kind string, reason error) nodeapi.Valid {
 	}
 	ok := reason == nil
 	v := nodeapi.Valid{Result: &ok}
-	if !ok {
+	switch {
+	case !ok:
 		v.Reason = nodeapi.MaskText(reason.Error())
+	case kind == "deploy" && n.Autodetects():
+		v.Reason = "autodetect finds " + n.DeployInterface() + " by instance_info"
 	}
 	return v
 }

@@ -48,6 +48,9 @@ func (h *nodeResource) patchNode(c *rest.Call) error {
 		if err := h.checkMachine(c, was, n, namesMachine(ops)); err != nil {
 			return err
 		}
+		if slices.ContainsFunc(ops, func(o rest.Operation) bool { return o.Field() == "deploy_interface" }) {
+			n.KeepDeploy()
+		}
 		if maintenance && !n.Maintenance {
 			n.MaintenanceReason, n.Fault = "", ""
 		}

@@ -18,13 +18,16 @@ func (adopt) steps(*decision) ([]node.Step, error) {
 	}, nil
 }
 
-func (adopt) done(d *decision, _ node.Run)           { d.fire(node.Done) }
+func (adopt) done(d *decision, _ node.Run) {
+	d.n.FixDeploy()
+	d.fire(node.Done)
+}
 func (adopt) fail(d *decision, _ node.Run, _ string) { d.fire(node.Fail) }
 func (adopt) timeout(s Settings) time.Duration       { return s.BMC.Power }
 
 // adoptable: the machine runs a workload, which only a deploy interface that is known can look after later.
 func adoptable(d *decision, _ Request) error {
-	if _, ok := deployPlans[d.n.Interfaces["deploy"]]; !ok {
+	if _, ok := deployPlans[d.n.DeployInterface()]; !ok {
 		return CheckInstance(d.n)
 	}
 	return nil

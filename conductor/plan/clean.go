@@ -24,6 +24,9 @@ func (clean) steps(d *decision) ([]node.Step, error) {
 	if d.cleansWith() {
 		return d.byHand(node.CleanSteps, endClean)
 	}
+	if leftAlone(d.n) {
+		d.note("WARNING", "the disks are not cleaned: deploy interface noop boots no ramdisk")
+	}
 	if !agentDeploy(d.n) {
 		return append(d.automatic(node.CleanSteps, nil), d.readHardware()...), nil
 	}
@@ -47,6 +50,7 @@ func (d *decision) byHand(fw node.Framework, leave func(*decision) []node.Step) 
 }
 
 func (clean) done(d *decision, r node.Run) {
+	d.n.RestoreDeploy()
 	if r.ByHand {
 		d.fire(node.Manage)
 		return
@@ -57,6 +61,7 @@ func (clean) done(d *decision, r node.Run) {
 // fail takes the node out of service if the clean failed at a step: its disks may be half wiped. A clean that never
 // came to a step does not. Ironic does the same, with this fault.
 func (clean) fail(d *decision, r node.Run, reason string) {
+	d.n.RestoreDeploy()
 	d.fire(node.Fail)
 	d.outOfService(r, "clean failure", reason)
 	if r.ByHand {

@@ -12,6 +12,9 @@ import (
 type tearDown struct{}
 
 func (tearDown) steps(d *decision) ([]node.Step, error) {
+	if leftAlone(d.n) {
+		return nil, nil
+	}
 	unbind := append(attachTo(d, NoNetwork), bindFlat(d, NoNetwork)...)
 	switch off := !d.n.DisablePowerOff && agentDeploy(d.n); {
 	case !off && d.f.Settings.Neutron:

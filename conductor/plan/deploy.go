@@ -15,6 +15,7 @@ type deploy struct{}
 // deployPlans is the conductor's own steps by deploy interface.
 var deployPlans = map[string]func(*decision) []node.Step{
 	"fake":         func(*decision) []node.Step { return nil },
+	"noop":         func(*decision) []node.Step { return nil },
 	"direct":       writeAndBoot,
 	"custom-agent": customAgent,
 	"ramdisk":      bootInstance,
@@ -35,6 +36,16 @@ func prioritised(priority int, steps ...node.Step) []node.Step {
 		steps[i].Priority = priority
 	}
 	return steps
+}
+
+// leftAlone reports whether a machine keeps running through deploy, undeploy and cleaning (deploy interface noop). So a
+// machine that runs a workload becomes a server of Nova, by the verb deploy.
+func leftAlone(n node.Node) bool { return n.DeployInterface() == "noop" }
+
+// deployFound keeps the deploy interface that autodetect has found.
+func deployFound(d *decision, _ Request) error {
+	d.n.FixDeploy()
+	return nil
 }
 
 // overwritable refuses to write over an instance that must stay, and over remains of an unknown one.
@@ -62,7 +73,11 @@ func (deploy) steps(d *decision) ([]node.Step, error) {
 			return nil, err
 		}
 	}
-	return append(prioritised(atRamdisk, bindFlat(d, TenantNetwork)...), deployPlans[d.n.Interfaces["deploy"]](d)...), nil
+	own := deployPlans[d.n.DeployInterface()](d)
+	if leftAlone(d.n) {
+		return own, nil
+	}
+	return append(prioritised(atRamdisk, bindFlat(d, TenantNetwork)...), own...), nil
 }
 
 // writeAndBoot streams the image onto the disk (deploy interface direct). For a partition image, it then asks the agent
@@ -124,7 +139,10 @@ func (deploy) done(d *decision, _ node.Run) {
 // The machine stays as it is, its agent running, for a look at it. The agent
 // has wiped the start of a disk it could not write whole, so it cannot boot
 // half an image.
-func (deploy) fail(d *decision, _ node.Run, _ string) { d.fire(node.Fail) }
+func (deploy) fail(d *decision, _ node.Run, _ string) {
+	d.n.RestoreDeploy() // the next try may be of another kind of image
+	d.fire(node.Fail)
+}
 
 func (deploy) timeout(s Settings) time.Duration { return s.DeployTimeout }
 

@@ -60,7 +60,7 @@ func FoundByConductor(rawURL string) bool {
 // ImageSource is where the image of a node's instance is; "" when its deploy
 // interface writes none.
 func ImageSource(n node.Node) string {
-	if n.Interfaces["deploy"] != "direct" {
+	if n.DeployInterface() != "direct" {
 		return ""
 	}
 	return text(n.InstanceInfo, "image_source")

@@ -14,6 +14,7 @@ import (
 // instanceChecks are the checks of instance_info, by deploy interface.
 var instanceChecks = map[string]func(node.Node) error{
 	"fake":         nothingNeeded,
+	"noop":         nothingNeeded,
 	"custom-agent": all(hintsReadable, secureBootUnasked),
 	"direct":       all(hasImage, layoutFits, hintsReadable, secureBootUnasked),
 	"ramdisk":      all(hasRamdisk, secureBootUnasked),
@@ -22,15 +23,18 @@ var instanceChecks = map[string]func(node.Node) error{
 // CheckInstance refuses a deploy that cannot succeed, before anything is
 // changed.
 func CheckInstance(n node.Node) error {
-	name := n.Interfaces["deploy"]
+	name := n.DeployInterface()
 	check, ok := instanceChecks[name]
 	if !ok {
 		return node.Refuse(node.Invalid,
 			"node %s has deploy interface %q, which is not built into this release; set deploy_interface to direct, "+
-				"ramdisk "+
-				"or custom-agent", n.UUID, name)
+				"ramdisk, custom-agent, autodetect or noop", n.UUID, name)
 	}
-	return check(n)
+	err := check(n)
+	if err != nil && n.Autodetects() {
+		return node.Refuse(node.Invalid, "deploy interface autodetect finds %s by instance_info: %v", name, err)
+	}
+	return err
 }
 
 func instanceComplete(d *decision, _ Request) error { return CheckInstance(d.n) }
@@ -90,7 +94,7 @@ func hasRamdisk(n node.Node) error {
 // in Ironic they count unless instance_info has both.
 func RamdiskSource(n node.Node) string {
 	at := text(n.InstanceInfo, "image_source")
-	if n.Interfaces["deploy"] != "ramdisk" || text(n.InstanceInfo, "boot_iso") != "" || node.GlanceImage(at) == "" ||
+	if n.DeployInterface() != "ramdisk" || text(n.InstanceInfo, "boot_iso") != "" || node.GlanceImage(at) == "" ||
 		text(n.InstanceInfo, "kernel") != "" && text(n.InstanceInfo, "ramdisk") != "" {
 		return ""
 	}
@@ -132,7 +136,7 @@ func sameImage(n node.Node, r Request) error {
 func noteImages(n node.Node, project string, now time.Time) node.Node {
 	n.DriverInternalInfo = maps.Clone(n.DriverInternalInfo)
 	delete(n.DriverInternalInfo, node.InstanceImages)
-	if n.Interfaces["deploy"] != "ramdisk" {
+	if n.DeployInterface() != "ramdisk" {
 		return n
 	}
 	sources := []string{text(n.InstanceInfo, "boot_iso")}
@@ -174,7 +178,7 @@ func bootFiles(n node.Node) (kernel, ramdisk string) {
 // NamedISO is the ISO image that a node boots by its name, image:NAME, or UUID in Glance; "" for none.
 func NamedISO(n node.Node) string {
 	at := text(n.InstanceInfo, "boot_iso")
-	if n.Interfaces["deploy"] != "ramdisk" || !node.KeptImage(at) {
+	if n.DeployInterface() != "ramdisk" || !node.KeptImage(at) {
 		return ""
 	}
 	return at
@@ -199,7 +203,7 @@ func NamedBootFiles(n node.Node) (named []NamedFile) {
 		add(n.OfOwner(), "driver_info/deploy_kernel", text(n.DriverInfo, "deploy_kernel"))
 		add(n.OfOwner(), "driver_info/deploy_ramdisk", text(n.DriverInfo, "deploy_ramdisk"))
 	}
-	if n.Interfaces["deploy"] == "ramdisk" && text(n.InstanceInfo, "boot_iso") == "" {
+	if n.DeployInterface() == "ramdisk" && text(n.InstanceInfo, "boot_iso") == "" {
 		of, suffix := "instance_info/", ""
 		if RamdiskSource(n) != "" {
 			of, suffix = "instance_info/image_source, its property ", "_id"
@@ -221,7 +225,7 @@ type InstanceBoot struct {
 // BootsInstance returns the files of a network boot of n if its instance is a ramdisk (deploy interface ramdisk). ok is
 // false if it is not, or if the machine must not run its instance now.
 func BootsInstance(n node.Node) (boot InstanceBoot, ok bool) {
-	if n.Interfaces["deploy"] != "ramdisk" || WantsRamdisk(n) || hasRamdisk(n) != nil { // it may have been edited since
+	if n.DeployInterface() != "ramdisk" || WantsRamdisk(n) || hasRamdisk(n) != nil { // it may have been edited since
 		return boot, false
 	}
 	switch n.ProvisionState {

@@ -19,7 +19,7 @@ const KexecCapability = "kexec"
 
 // plansKexec reports whether a deploy may end with a kexec.
 func (d *decision) plansKexec() bool {
-	return d.f.Settings.Kexec && d.n.Interfaces["deploy"] == "direct" && !Neutron(d.n) && // it changes the network, off
+	return d.f.Settings.Kexec && d.n.DeployInterface() == "direct" && !Neutron(d.n) && // it changes the network, off
 		wantedCapability(d.n, KexecCapability) != "never"
 }
 

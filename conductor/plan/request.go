@@ -89,6 +89,7 @@ var verbs = map[node.Event]verb{
 // ofDeploy are the checks of a deploy, and of a rebuild.
 var ofDeploy = []check{
 	underLimit,                 // too many at once slow each other until they time out
+	deployFound,                // the image decides for autodetect; the checks below see it
 	imageTaken,                 // it is the image that was looked at; the checks below see it
 	notInMaintenance("deploy"), // an operator is at work on the machine
 	bootModeAllowed,            // the operator forbids some modes

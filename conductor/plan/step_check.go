@@ -29,8 +29,8 @@ func (r Request) framework() node.Framework {
 func stepsOffered(d *decision, r Request) error {
 	fw := r.framework()
 	table := StepsOf(d.n, d.f.Offers, d.f.HardwareReport.AgentSteps, d.f.Settings)
-	agent := !r.noRamdisk()
-	if fw == node.DeploySteps && d.n.Interfaces["deploy"] == "ramdisk" { // nothing of that runs in an agent
+	agent := !r.noRamdisk() && !leftAlone(d.n)
+	if fw == node.DeploySteps && d.n.DeployInterface() == "ramdisk" { // nothing of that runs in an agent
 		agent = false
 	}
 	for _, s := range d.asked(string(fw), r) {

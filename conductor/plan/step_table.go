@@ -64,7 +64,7 @@ func StepsOf(n node.Node, offers []node.StepOffer, listed map[node.Framework]nod
 	}
 	for _, fw := range requested {
 		list, known := listed[fw]
-		if !agentDeploy(n) || !binding(listed, fw) { // deploy interface fake stands for any agent
+		if !leftAlone(n) && (!agentDeploy(n) || !binding(listed, fw)) { // deploy interface fake stands for any agent
 			t.Open[fw] = agentInterfaces
 		}
 		if !known || !agentDeploy(n) {
@@ -111,7 +111,7 @@ func (d *decision) effective(fw node.Framework, steps []node.AgentStep) []node.A
 	out := slices.Clone(steps)
 	for i, s := range d.reprioritised(fw, agent)[one] {
 		out[i].Priority = s.Priority
-		if fw == node.DeploySteps && s.Interface+"."+s.Step == writeImage && d.n.Interfaces["deploy"] == "direct" {
+		if fw == node.DeploySteps && s.Interface+"."+s.Step == writeImage && d.n.DeployInterface() == "direct" {
 			out[i].Priority = atImage
 		}
 	}

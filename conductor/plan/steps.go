@@ -109,7 +109,7 @@ func leaveRamdisk(d *decision) []node.Step {
 // bootInstance boots the machine's instance: from its disk, or from the network if the instance is a ramdisk.
 func bootInstance(d *decision) []node.Step {
 	device, insert := "disk", []node.Step(nil)
-	if d.n.Interfaces["deploy"] == "ramdisk" {
+	if d.n.DeployInterface() == "ramdisk" {
 		device, insert = ramdiskDevice(d.n), insertSteps(d.n, MediumInstance)
 	}
 	aim := append(insert, step("management", "set_boot_device", map[string]any{"device": device, "persistent": true}))
@@ -121,8 +121,8 @@ func bootInstance(d *decision) []node.Step {
 }
 
 // agentDeploy reports whether the deploy interface works through an agent in
-// a ramdisk. Only fake has no steps at all.
-func agentDeploy(n node.Node) bool { return n.Interfaces["deploy"] != "fake" }
+// a ramdisk.
+func agentDeploy(n node.Node) bool { return n.DeployInterface() != "fake" && !leftAlone(n) }
 
 // own reports whether the conductor itself does a step, rather than the agent,
 // the driver or the child nodes. Agents name their steps as they like, ours too.

@@ -178,7 +178,7 @@ func sumInGlance(i GlanceImage, given, algo, value string) (sum disk.Checksum, e
 
 // checkGlance refuses an image that is unavailable for n, or that could not be verified.
 func (s *Sources) checkGlance(ctx context.Context, n node.Node, source string) (found node.ImageFound, err error) {
-	if n.Interfaces["deploy"] == "ramdisk" {
+	if n.DeployInterface() == "ramdisk" {
 		return s.ramdiskInGlance(ctx, n, source)
 	}
 	i, _, err := s.diskInGlance(ctx, n, source, text(n.InstanceInfo, "image_checksum"),

@@ -225,7 +225,7 @@ func (d *agentServer) serveISO(w http.ResponseWriter, r *http.Request) {
 	source := text(n.InstanceInfo, "boot_iso")
 	id := node.GlanceImage(source)
 	what := isoOfGlance(id)
-	runs := n.Interfaces["deploy"] == "ramdisk" && runsISO[n.ProvisionState]
+	runs := n.DeployInterface() == "ramdisk" && runsISO[n.ProvisionState]
 	if err == nil && runs && id == "" {
 		i, err = d.find(r.Context(), n, source)
 		what = i.Name + " " + i.Digest
