@@ -19,6 +19,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/outbound/dial"
 	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/tlspolicy"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -75,6 +76,8 @@ type ClientOptions struct {
 	Roots *x509.CertPool
 	// PlainHTTP lets agents be called without TLS.
 	PlainHTTP bool
+	// TLS is the policy of the connections.
+	TLS tlspolicy.Policy
 }
 
 // Client commands agents. It is safe for several goroutines.
@@ -235,6 +238,12 @@ func (c *Client) makeRoom() {
 
 // transport makes connections to one agent.
 func (c *Client) transport(t trust) *http.Transport {
+	conf := &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		InsecureSkipVerify: true, // VerifyConnection does it
+		VerifyConnection:   t.verify,
+	}
+	c.TLS.Apply(conf)
 	return &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			short, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -247,11 +256,7 @@ func (c *Client) transport(t trust) *http.Transport {
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: maxHeader,
 		DisableCompression:     true, // a small answer stays one
-		TLSClientConfig: &tls.Config{
-			MinVersion:         tls.VersionTLS12,
-			InsecureSkipVerify: true, // VerifyConnection does it
-			VerifyConnection:   t.verify,
-		},
+		TLSClientConfig:        conf,
 	}
 }
 

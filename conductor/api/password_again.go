@@ -20,7 +20,8 @@ type destination struct {
 // destinations covers all hardware types, as the node's type can change.
 func destinations() []destination {
 	return []destination{
-		{"redfish_address", "redfish_password", nil}, // https and http included
+		{"redfish_address", "redfish_password", nil},     // https and http included
+		{"redfish_root_prefix", "redfish_password", nil}, // one host may stand for several BMCs
 		{"redfish_verify_ca", "redfish_password", unverified},
 		{"redfish_ssh_host_key", "redfish_password", nil}, // its removal, too: any key is believed then
 		{"ipmi_address", "ipmi_password", nil},

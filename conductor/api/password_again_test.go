@@ -40,6 +40,7 @@ func TestCheckPasswordAgain(t *testing.T) {
 		{"an address away", stored, with("redfish_address", nil), nil, true},
 		{"an address where there was none", with("redfish_address", nil), with(), nil, true},
 		{"authorities", stored, with("redfish_verify_ca", false), nil, true},
+		{"another service root", stored, with("redfish_root_prefix", "/b/redfish/v1"), nil, true},
 		{"other authorities", stored, with("redfish_verify_ca", "other.pem"), nil, true},
 		{"authorities away", stored, with("redfish_verify_ca", nil), nil, true},
 		{"authorities where anybody was believed", with("redfish_verify_ca", false), with(), nil, false},

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -110,9 +111,11 @@ func (c *Config) access(secrets []byte, log *slog.Logger) (*auth.Authenticator, 
 		}
 	}
 	if c.TLSCert != "" {
-		if cert, err = certificate.Open(c.TLSCert, c.TLSKey, log); err != nil {
-			return nil, nil, err
+		policy, perr := c.APITLS.policy()
+		if cert, err = certificate.Open(c.TLSCert, c.TLSKey, log); err != nil || perr != nil {
+			return nil, nil, cmp.Or(err, perr)
 		}
+		cert.Restrict(policy.Apply)
 	}
 	return who, cert, nil
 }

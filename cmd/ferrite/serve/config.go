@@ -41,6 +41,7 @@ type Config struct {
 	AllowedHosts []string
 	TLSCert      string
 	TLSKey       string
+	APITLS       tlsWords
 
 	// hardware and images
 	HardwareTypes     []string
@@ -93,6 +94,7 @@ type Config struct {
 	AgentAllow []string
 	AgentCA    string
 	AgentTLS   bool
+	AgentsTLS  tlsWords
 	AgentPath  bool
 	// LookupAtRest answers agents of machines at rest that this conductor has not booted.
 	LookupAtRest bool
@@ -103,6 +105,9 @@ type Config struct {
 	// power, BMCs and sensors
 	Workers     int
 	SyncWorkers int
+	BMCTLS      tlsWords
+	IPMISendRaw bool
+	VerifyClock bool
 
 	extras  []extra            // their settings; none is changed after read
 	release string             // of the program; "" in tests

@@ -20,7 +20,7 @@ func (c *Config) checkTogether() error {
 	}
 	_, limits := c.projectLimits()
 	if err := errors.Join(c.checkAuth(), c.checkMetrics(), c.checkAgentAPI(), c.checkImages(), c.checkProxies(),
-		c.checkExtras(), limits); err != nil {
+		c.checkExtras(), limits, c.checkTLSPolicies()); err != nil {
 		return err
 	}
 	if err := errors.Join(c.checkDefaultInterfaces(), c.checkCAFolder(), c.checkOutbound(), c.checkAgentCA(),

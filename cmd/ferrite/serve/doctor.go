@@ -20,7 +20,6 @@ import (
 	"github.com/ferrite-metal/ferrite/cmd/ferrite/internal/siteconfig"
 	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/extras/operate/doctor"
-	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/server/datafolder"
 	bootserver "github.com/ferrite-metal/ferrite/pxe/server"
 )
@@ -122,8 +121,12 @@ func (c Config) examinedBMCs() (doctor.BMCs, error) {
 	if err != nil {
 		return doctor.BMCs{}, err
 	}
-	drivers, err := bmc.New(c.HardwareTypes, bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder),
-		Dialer: dialled.bmcs.Dialer(), Patience: c.BMC})
+	o, err := c.bmcOptions(log)
+	if err != nil {
+		return doctor.BMCs{}, err
+	}
+	o.Dialer = dialled.bmcs.Dialer()
+	drivers, err := bmc.New(c.HardwareTypes, o)
 	if err != nil {
 		return doctor.BMCs{}, fmt.Errorf("--hardware-types: %w", err)
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
 	"github.com/ferrite-metal/ferrite/conductor/boot/configdrive"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
-	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/server/metrics"
 )
 
@@ -22,9 +21,12 @@ func (w *work) openDrivers(p parts) (err error) {
 	if w.dialled, err = c.dialling(p.check, w.log); err != nil {
 		return err
 	}
-	w.drivers, err = bmc.New(c.HardwareTypes, bmc.Options{Log: w.log, CAs: cacert.Folder(c.CAFolder),
-		Dialer: w.dialled.toBMCs, Patience: c.BMC, Sessions: p.bmcs, Called: w.counters.Called})
+	o, err := c.bmcOptions(w.log)
 	if err != nil {
+		return err
+	}
+	o.Dialer, o.Sessions, o.Called = w.dialled.toBMCs, p.bmcs, w.counters.Called
+	if w.drivers, err = bmc.New(c.HardwareTypes, o); err != nil {
 		return err
 	}
 	if err := c.checkPriorities(w.drivers); err != nil {

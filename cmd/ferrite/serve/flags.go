@@ -100,6 +100,7 @@ func (c *Config) apiFlags(s *settings) {
 	s.StringVar(&c.TLSCert, "tls-cert", "",
 		"PEM `file` of the API's certificate and its authorities: the API uses https, and agents trust these certificates")
 	s.StringVar(&c.TLSKey, "tls-key", "", "PEM `file` of the private key of --tls-cert")
+	s.tlsVars(&c.APITLS, "", "that clients of the API may use", "1.2")
 }
 
 func (c *Config) hardwareFlags(s *settings) {
@@ -263,6 +264,7 @@ func (c *Config) agentFlags(s *settings) {
 		"agents that learn the node of a machine at rest (enroll, manageable, available): proven (booted by this conductor, "+
 			"or with the agent token) or any (first come, first served, as Ironic's fast track does: for machines that "+
 			"another DHCP server boots)", "proven", "any")
+	s.tlsVars(&c.AgentsTLS, "agent-", "that agents are called by", "1.2")
 	s.BoolVar(&c.AgentPath, "agent-callback-path", false, "accept callback URLs with a path, for agents behind a proxy")
 }
 
@@ -297,6 +299,13 @@ func (c *Config) powerFlags(s *settings) {
 			fmt.Sprintf("%s; for one node, in seconds: %s in its driver_info", p.Help, p.Key()),
 			within(p.Least, p.Most, fmt.Sprintf(" is out of bounds: say from %s to %s", p.Least, p.Most)))
 	}
+	s.tlsVars(&c.BMCTLS, "bmc-", "that BMCs are called by; for one node: redfish_tls_minimum_version and "+
+		"redfish_tls_ciphers in its driver_info", "1.1")
+	s.BoolVar(&c.IPMISendRaw, "ipmi-send-raw", false,
+		"let operators send any command to an IPMI BMC: the vendor method and the step send_raw, which reach past every "+
+			"check of this conductor")
+	s.BoolVar(&c.VerifyClock, "enable-verify-bmc-clock", false,
+		"compare the clock of every Redfish BMC with this host's when its node is verified, and set it if they differ")
 	s.durationVar(&c.SoftPowerOffTimeout, "soft-power-off-timeout", d.SoftPowerOffTimeout,
 		"time limit for an operating system to shut down or reboot", second)
 	s.intVar(&c.Workers, "workers", 64,

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"github.com/ferrite-metal/ferrite/conductor/agents"
+	"github.com/ferrite-metal/ferrite/conductor/bmc"
 	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
@@ -52,9 +53,18 @@ func (c *Config) dialling(check func() error, log *slog.Logger) (calls, error) {
 	if dialled.toBMCs = dialled.bmcs.Dialer(); check != nil {
 		dialled.toBMCs, toAgents = dial.Checked(dialled.toBMCs, check), dial.Checked(toAgents, check)
 	}
+	policy, terr := c.AgentsTLS.policy()
 	dialled.toAgents = agents.ClientOptions{
+		TLS:    policy,
 		Dialer: toAgents, CAs: cacert.Folder(c.CAFolder), Roots: roots, PlainHTTP: !c.AgentTLS,
 		VerifyCA: func(n node.Node) (string, error) { return driverinfo.Authorities(n, "agent_verify_ca") },
 	}
-	return dialled, err
+	return dialled, errors.Join(err, terr)
+}
+
+// bmcOptions are the options of the drivers of BMCs that the settings decide.
+func (c *Config) bmcOptions(log *slog.Logger) (bmc.Options, error) {
+	policy, err := c.BMCTLS.policy()
+	return bmc.Options{Log: log, CAs: cacert.Folder(c.CAFolder), Patience: c.BMC, TLS: policy, SendRaw: c.IPMISendRaw,
+		VerifyClock: c.VerifyClock}, err
 }

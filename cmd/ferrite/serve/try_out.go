@@ -22,7 +22,11 @@ func (c *Config) tryOut(out io.Writer) error {
 	if _, err := c.dialling(nil, log); err != nil {
 		return err
 	}
-	drivers, err := bmc.New(c.HardwareTypes, bmc.Options{Log: log, Patience: c.BMC})
+	o, err := c.bmcOptions(log)
+	if err != nil {
+		return err
+	}
+	drivers, err := bmc.New(c.HardwareTypes, o)
 	if err != nil {
 		return err
 	}

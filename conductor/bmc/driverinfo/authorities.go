@@ -1,6 +1,7 @@
 package driverinfo
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -40,6 +41,11 @@ func CheckForm(n node.Node) error {
 			return err
 		}
 	}
-	_, err := n.Patience(node.Patience{})
-	return err
+	if _, _, err := TLS(n); err != nil {
+		return err
+	}
+	_, prefix := RootPrefix(n)
+	_, silent := Silent(n)
+	_, patience := n.Patience(node.Patience{})
+	return cmp.Or(prefix, silent, patience)
 }

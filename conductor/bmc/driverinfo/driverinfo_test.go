@@ -68,6 +68,22 @@ func TestCheckForm(t *testing.T) {
 		{map[string]any{"redfish_verify_ca": false, "agent_verify_ca": "ca.pem"}, true},
 		{map[string]any{"redfish_verify_ca": 1.0}, false},
 		{map[string]any{"agent_verify_ca": "-----BEGIN nonsense"}, false},
+		{map[string]any{driverinfo.MinimumKey: "1.3", driverinfo.PrefixKey: "/bmc/redfish/v1/"}, true},
+		{map[string]any{driverinfo.MinimumKey: "1.2", driverinfo.CiphersKey: "ECDHE-RSA-AES256-GCM-SHA384"}, true},
+		{map[string]any{driverinfo.MinimumKey: "1.0"}, false},
+		{map[string]any{driverinfo.MinimumKey: 1.2}, false},
+		{map[string]any{driverinfo.CiphersKey: "HIGH"}, false},
+		{map[string]any{driverinfo.CiphersKey: []any{"AES128-SHA"}}, false},
+		{map[string]any{driverinfo.PrefixKey: "redfish/v1"}, false},
+		{map[string]any{driverinfo.PrefixKey: "/redfish/../v1"}, false},
+		{map[string]any{driverinfo.PrefixKey: "/redfish/v1?x=1"}, false},
+		{map[string]any{driverinfo.PrefixKey: "//host/redfish"}, false},
+		{map[string]any{driverinfo.PrefixKey: "/"}, false},
+		{map[string]any{driverinfo.PrefixKey: true}, false},
+		{map[string]any{driverinfo.SilentKey: "600"}, true},
+		{map[string]any{driverinfo.SilentKey: -1.0}, false},
+		{map[string]any{driverinfo.SilentKey: 1e6}, false},
+		{map[string]any{driverinfo.SilentKey: "soon"}, false},
 	} {
 		if err := driverinfo.CheckForm(node.Node{DriverInfo: c.info}); (err == nil) != c.ok {
 			t.Errorf("%v: %v, want taken %v", c.info, err, c.ok)

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/redfish"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/tlspolicy"
 )
 
 // neverConnects is a dialer with connections that never complete; they end only by their context.
@@ -98,6 +99,35 @@ func TestLegacyTLS(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A node, or else the driver, decides on the versions and cipher suites of its connections.
+func TestTLSPolicy(t *testing.T) {
+	const chosen = "ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256"
+	old, authority := secured(t, &tls.Config{MaxVersion: tls.VersionTLS12}, nil)
+	strict := tlspolicy.Policy{Minimum: tls.VersionTLS13}
+	for _, c := range []struct {
+		name     string
+		driver   tlspolicy.Policy
+		settings []any
+		want     string
+	}{
+		{"as it comes", tlspolicy.Policy{}, nil, ""},
+		{"the node wants 1.3", tlspolicy.Policy{}, []any{"redfish_tls_minimum_version", "1.3"}, "protocol version"},
+		{"the driver wants 1.3", strict, nil, "protocol version"},
+		{"the node takes 1.2", strict, []any{"redfish_tls_minimum_version", "1.2"}, ""},
+		{"suites it has", tlspolicy.Policy{}, []any{"redfish_tls_ciphers", chosen}, ""},
+		{"suites it lacks", tlspolicy.Policy{}, []any{"redfish_tls_ciphers", "AES128-SHA"}, "handshake failure"},
+		{"a word that is none", tlspolicy.Policy{}, []any{"redfish_tls_ciphers", "HIGH"}, "which is not known: choose from"},
+		{"against legacy", tlspolicy.Policy{}, []any{"redfish_tls", "legacy", "redfish_tls_minimum_version", "1.2"},
+			"redfish_tls is legacy, which takes every version"},
+	} {
+		d := newDriver(t, redfish.Options{BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond, TLS: c.driver})
+		_, err := d.PowerState(t.Context(), old.node(append([]any{"redfish_verify_ca", authority}, c.settings...)...))
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
 	}
 }
 

@@ -38,7 +38,8 @@ func explain(err error) string {
 		return "the certificate has expired, or the clock of one side is wrong: renew it on the BMC, or set " +
 			"redfish_verify_ca to false on a network you trust"
 	case outdatedTLS(err):
-		return fmt.Sprintf("%s: the BMC has outdated TLS: update its firmware, or set driver_info redfish_tls to legacy",
+		return fmt.Sprintf("%s: the BMC has outdated TLS: update its firmware, or set driver_info redfish_tls to legacy "+
+			"(redfish_tls_minimum_version and redfish_tls_ciphers, where they are set, may exclude it)",
 			clip(text, maxWords))
 	}
 	return ""

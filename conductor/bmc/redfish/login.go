@@ -15,7 +15,7 @@ import (
 
 // account is the login at a BMC: user, password and the settings of the connection.
 type account struct {
-	user, password, auth, verify, root, tls string
+	user, password, auth, verify, root, tls, minimum, ciphers string
 
 	connect, request time.Duration
 }

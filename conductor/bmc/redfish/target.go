@@ -19,13 +19,15 @@ type target struct {
 	auth     string // auto, basic or session
 	verify   string // "true", "false", or the authorities as PEM or path
 	tls      string // "" or tlsLegacy
+	minimum  string // the oldest version of TLS; "" as the driver is set
+	ciphers  string // with colons between; "" as the driver is set
 
 	connect, request time.Duration // 0: as the driver is set
 }
 
 // account is the node's login at its BMC.
 func (t *target) account() account {
-	return account{t.user, t.password, t.auth, t.verify, t.root, t.tls, t.connect, t.request}
+	return account{t.user, t.password, t.auth, t.verify, t.root, t.tls, t.minimum, t.ciphers, t.connect, t.request}
 }
 
 // defaultRoot is where DSP0266 puts the service root.
@@ -61,8 +63,8 @@ func parse(n node.Node) (t target, err error) {
 	default:
 		return target{}, driverinfo.Wrong("redfish_auth_type", "must be auto, basic or session, not %q", t.auth)
 	}
-	if t.tls != "" && t.tls != tlsLegacy {
-		return target{}, driverinfo.Wrong(tlsKey, "must be legacy, or not set, not %q", t.tls)
+	if err := t.parseConnection(n); err != nil {
+		return target{}, err
 	}
 	patience, err := n.Patience(node.Patience{})
 	if err != nil {
@@ -72,6 +74,31 @@ func parse(n node.Node) (t target, err error) {
 	written, _ := n.BMCSettingOf(verifyKey)
 	t.verify, err = driverinfo.Authorities(n, written)
 	return t, err
+}
+
+// parseConnection reads the settings of TLS, and the path of the service root, which is in redfish_address or in
+// redfish_root_prefix.
+func (t *target) parseConnection(n node.Node) (err error) {
+	if t.tls != "" && t.tls != tlsLegacy {
+		return driverinfo.Wrong(tlsKey, "must be legacy, or not set, not %q", t.tls)
+	}
+	if t.minimum, t.ciphers, err = driverinfo.TLS(n); err != nil {
+		return err
+	}
+	if t.tls == tlsLegacy && (t.minimum != "" || t.ciphers != "") {
+		return driverinfo.Wrong(tlsKey, "is legacy, which takes every version and cipher suite: remove it, or remove %s and %s",
+			driverinfo.MinimumKey, driverinfo.CiphersKey)
+	}
+	prefix, err := driverinfo.RootPrefix(n)
+	switch {
+	case err != nil || prefix == "":
+		return err
+	case t.root != defaultRoot && t.root != prefix:
+		return driverinfo.Wrong(driverinfo.PrefixKey, "is %s, but redfish_address ends with %s: remove one of them", prefix,
+			t.root)
+	}
+	t.root = prefix
+	return nil
 }
 
 func parseAddress(address string) (base, root string, err error) {

@@ -3,6 +3,7 @@ package redfish_test
 import (
 	"encoding/pem"
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -38,6 +39,13 @@ func TestValidate(t *testing.T) {
 		{"redfish_address", "https://admin:secret@h", "must not hold credentials"},
 		{"redfish_address", "https://h\x00secret", "must be a URL"},
 		{"redfish_address", "https://h/?q", "remove the rest"},
+		{"redfish_root_prefix", "/redfish/v1", ""},
+		{"redfish_root_prefix", "/bmc7/redfish/v1/", ""},
+		{"redfish_root_prefix", "redfish/v1", "must be the path of the service root"},
+		{"redfish_root_prefix", 1.0, "must be a string, not float64"},
+		{"redfish_tls_minimum_version", "1.0", "must be one of 1.1, 1.2, 1.3"},
+		{"redfish_tls_ciphers", "none", `has "none", which is not known`},
+		{"firmware_update_unresponsive_bmc_wait", "soon", "must be a whole number"},
 		{"redfish_system_id", "/redfish/v1/Systems/1", ""},
 		{"redfish_system_id", "1", "must be a path such as"},
 		{"redfish_username", "admin", ""},
@@ -65,6 +73,36 @@ func TestValidate(t *testing.T) {
 		case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want) || !permanent(err) ||
 			strings.Contains(err.Error(), "secret")):
 			t.Errorf("%s = %v: got %v, want %s", c.key, c.v, err, c.want)
+		}
+	}
+}
+
+// TestRootPrefix: the service root is where redfish_root_prefix or the address says; two places are refused.
+func TestRootPrefix(t *testing.T) {
+	b := newBoard(t)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.TrimRight(r.URL.Path, "/") == "/redfish/v1" {
+			http.NotFound(w, r) // the service root alone is elsewhere
+			return
+		}
+		r.URL.Path = strings.TrimPrefix(r.URL.Path, "/bmc7")
+		b.ServeHTTP(w, r)
+	}))
+	t.Cleanup(web.Close)
+	b.url = web.URL
+	d := newDriver(t, redfish.Options{})
+	for _, c := range []struct {
+		path, prefix, want string
+	}{
+		{"", "/redfish/v1", "404"},
+		{"", "/bmc7/redfish/v1", ""},
+		{"/bmc7/redfish/v1/", "/bmc7/redfish/v1", ""},
+		{"/bmc8/redfish/v1/", "/bmc7/redfish/v1", "but redfish_address ends with /bmc8/redfish/v1/"},
+	} {
+		_, err := d.PowerState(t.Context(), b.node("redfish_address", web.URL+c.path, "redfish_root_prefix", c.prefix,
+			"redfish_auth_type", "basic"))
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
 	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/tlspolicy"
 )
 
 const (
@@ -21,8 +22,13 @@ const (
 var errNegativeSerial = errors.New("x509: negative serial number")
 
 // tlsConfig decides how the BMC's certificate is verified.
-func (t *target) tlsConfig(folder cacert.Folder) (*tls.Config, error) {
+func (t *target) tlsConfig(folder cacert.Folder, otherwise tlspolicy.Policy) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, VerifyConnection: refuseNegativeSerial}
+	policy, err := t.policy(otherwise)
+	if err != nil {
+		return nil, err
+	}
+	policy.Apply(c)
 	if t.tls == tlsLegacy {
 		c.MinVersion, c.CipherSuites, c.VerifyConnection = tls.VersionTLS10, legacySuites(), nil
 	}
@@ -39,6 +45,21 @@ func (t *target) tlsConfig(folder cacert.Folder) (*tls.Config, error) {
 	}
 	c.RootCAs = pool
 	return c, nil
+}
+
+// policy is the versions and cipher suites of the node's settings, each as the driver is set where the node has none.
+func (t *target) policy(otherwise tlspolicy.Policy) (tlspolicy.Policy, error) {
+	own, err := tlspolicy.Parse(t.minimum, t.ciphers, "1.1")
+	if err != nil {
+		return own, err
+	}
+	if t.minimum == "" {
+		own.Minimum = otherwise.Minimum
+	}
+	if t.ciphers == "" {
+		own.Suites = otherwise.Suites
+	}
+	return own, nil
 }
 
 // legacySuites adds the suites with RSA key exchange, all that firmware until about 2016

@@ -47,7 +47,7 @@ type wire struct {
 }
 
 func newWire(o *Options, t *target) (*wire, error) {
-	conf, err := t.tlsConfig(o.CAs)
+	conf, err := t.tlsConfig(o.CAs, o.TLS)
 	if err != nil {
 		return nil, err
 	}

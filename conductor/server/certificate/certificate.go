@@ -16,7 +16,8 @@ import (
 
 // Certificate is a certificate in files. It is safe for concurrent use.
 type Certificate struct {
-	files *reload.Files[*tls.Certificate]
+	files    *reload.Files[*tls.Certificate]
+	restrict func(*tls.Config)
 }
 
 // Open reads a certificate (PEM, the server's first, then those that signed it)
@@ -26,7 +27,7 @@ func Open(certFile, keyFile string, log *slog.Logger) (*Certificate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("TLS certificate and key: %w", err)
 	}
-	return &Certificate{files}, nil
+	return &Certificate{files: files}, nil
 }
 
 func parse(contents [][]byte) (*tls.Certificate, error) {
@@ -37,14 +38,21 @@ func parse(contents [][]byte) (*tls.Certificate, error) {
 	return &c, nil
 }
 
-// TLS is the configuration of a server, from TLS 1.2 on. It offers only HTTP/1.1: a client's cost is bounded by its
+// Restrict has set change the versions and cipher suites of every configuration that TLS makes. Call it before TLS.
+func (c *Certificate) Restrict(set func(*tls.Config)) { c.restrict = set }
+
+// TLS is the configuration of a server, from TLS 1.2 on, or as Restrict says. It offers only HTTP/1.1: a client's cost is bounded by its
 // connections, and HTTP/2 makes hundreds of streams out of one connection.
 func (c *Certificate) TLS() *tls.Config {
-	return &tls.Config{
+	conf := &tls.Config{
 		MinVersion:     tls.VersionTLS12,
 		NextProtos:     []string{"http/1.1"},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.files.Get(), nil },
 	}
+	if c.restrict != nil {
+		c.restrict(conf)
+	}
+	return conf
 }
 
 // Pins are the hexadecimal SHA-256 sums, of DER, by which an agent knows this server. The first is of the server's

@@ -37,6 +37,24 @@ func handshake(t *testing.T, c *certificate.Certificate, client *tls.Config) (sh
 	return shown, err
 }
 
+// TestRestrict: older versions than the least are refused.
+func TestRestrict(t *testing.T) {
+	chain, key := certtest.New(t).Server("127.0.0.1")
+	certFile, keyFile := certtest.Write(t, t.TempDir(), chain, key)
+	c, err := certificate.Open(certFile, keyFile, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := &tls.Config{MaxVersion: tls.VersionTLS12}
+	if _, err := handshake(t, c, old.Clone()); err != nil {
+		t.Errorf("without: %v", err)
+	}
+	c.Restrict(func(conf *tls.Config) { conf.MinVersion = tls.VersionTLS13 })
+	if _, err := handshake(t, c, old.Clone()); err == nil || !strings.Contains(err.Error(), "protocol version") {
+		t.Errorf("with: %v", err)
+	}
+}
+
 // TestRotation: a new pair of files is served to the next connection; half of one
 // is not, and neither is nonsense.
 func TestRotation(t *testing.T) {
