@@ -22,6 +22,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/outbound/dial"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/tlspolicy"
 )
 
 // Driver talks to the BMCs of one hardware type. Calls end by their context's
@@ -53,13 +54,16 @@ type Driver interface {
 // Options are shared by the drivers of all hardware types.
 type Options struct {
 	Log      *slog.Logger
-	CAs      cacert.Folder // that nodes may name files of
-	Patience node.Patience // with BMCs; zero times are the drivers' defaults
+	CAs      cacert.Folder    // that nodes may name files of
+	TLS      tlspolicy.Policy // of Redfish BMCs, where their nodes have none
+	Patience node.Patience    // with BMCs; zero times are the drivers' defaults
 
 	// Dialer makes the connections to BMCs, and may refuse addresses. Nil dials every address that a node names, which
 	// is for tests.
 	Dialer dial.Dialer
 
+	SendRaw     bool // ipmi: send_raw may be used
+	VerifyClock bool // redfish: verify_bmc_clock is done when a node is verified
 	// Sessions remember sessions at BMCs for the next leader of a cluster. Nil: they are not kept.
 	Sessions redfish.Sessions
 
@@ -81,12 +85,12 @@ var makers = map[string]func(o Options) Driver{
 	"redfish": func(o Options) Driver {
 		return redfish.New(redfish.Options{Log: o.Log, CAs: o.CAs, Dialer: o.Dialer,
 			ConnectTimeout: o.Patience.Connect, RequestTimeout: o.Patience.Request, Called: o.calledBy("redfish"),
-			Sessions:   o.Sessions,
+			Sessions: o.Sessions, TLS: o.TLS, VerifyClock: o.VerifyClock,
 			SOLConsole: ipmi.New(ipmi.Options{Log: o.Log, Dialer: o.Dialer}).OpenConsole})
 	},
 	"manual-management": func(Options) Driver { return manual.New() },
 	"ipmi": func(o Options) Driver {
-		return ipmi.New(ipmi.Options{Log: o.Log, Dialer: o.Dialer, Called: o.calledBy("ipmi")})
+		return ipmi.New(ipmi.Options{Log: o.Log, Dialer: o.Dialer, Called: o.calledBy("ipmi"), SendRaw: o.SendRaw})
 	},
 }
 

@@ -43,6 +43,8 @@ type StepOffer struct {
 	Abortable bool
 	// NeedsNoRamdisk: it may run on a machine without an agent.
 	NeedsNoRamdisk bool
+	// Refusal is the reason why the step cannot be requested on this conductor; "" for a step that can.
+	Refusal string
 }
 
 // StepArg describes one argument of an offered step, for people and for the

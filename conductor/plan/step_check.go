@@ -62,6 +62,9 @@ func checkStep(n node.Node, table StepTable, fw node.Framework, s node.Step, age
 	switch {
 	case !ok && agent && slices.Contains(table.Open[fw], s.Interface):
 		row.Source = ByAgent // whether it has the step is found out once it runs, as in Ironic
+	case !ok && table.refused[s.String()] != "":
+		return node.Refuse(node.Invalid, "Cannot %s node %s: step %s is refused: %s", fw, n.UUID, named(s),
+			table.refused[s.String()])
 	case !ok:
 		return node.Refuse(node.Invalid, "%s%s", notOffered(n, fw, s, table.names(fw, agent)),
 			table.relisting(n, fw, s, agent))

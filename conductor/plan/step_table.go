@@ -38,7 +38,8 @@ type StepTable struct {
 	// there.
 	Open map[node.Framework][]string
 
-	limit time.Duration // of one step
+	limit   time.Duration     // of one step
+	refused map[string]string // the reasons of steps that this conductor does not do, by interface and name
 }
 
 // agentInterfaces are the interfaces with steps that an agent may do beside the BMC driver. The others belong to
@@ -52,12 +53,16 @@ var requested = []node.Framework{node.CleanSteps, node.DeploySteps, node.Service
 func StepsOf(n node.Node, offers []node.StepOffer, listed map[node.Framework]node.AgentSteps, s Settings) StepTable {
 	d := &decision{n: n, f: Facts{Offers: offers, Settings: s}}
 	t := StepTable{Steps: reservedSteps(), Listed: map[node.Framework]time.Time{}, Open: map[node.Framework][]string{},
-		limit: s.StepLimit}
+		limit: s.StepLimit, refused: map[string]string{}}
 	if Neutron(n) {
 		t.Steps = append(t.Steps, reattachStep())
 	}
 	for _, o := range offers {
-		if driven(&n, o.Interface) {
+		switch {
+		case !driven(&n, o.Interface):
+		case o.Refusal != "":
+			t.refused[o.Interface+"."+o.Step] = o.Refusal
+		default:
 			t.Steps = append(t.Steps, StepInfo{Interface: o.Interface, Step: o.Step, Source: ByBMC,
 				Priority: s.prioritiesOf(o), Args: o.Args, Abortable: o.Abortable})
 		}

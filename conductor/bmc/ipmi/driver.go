@@ -30,6 +30,9 @@ type Options struct {
 	BackOff        time.Duration // the first pause after a failure, doubled with each, 250 ms
 	MaxBackOff     time.Duration // 60 s
 
+	// SendRaw lets operators send raw commands.
+	SendRaw bool
+
 	// Called is called after every call, with its duration; may be nil.
 	Called func(took time.Duration, err error)
 }

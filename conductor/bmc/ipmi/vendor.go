@@ -28,14 +28,24 @@ func vendorMethods() vendor.Methods[func(ctx context.Context, s *session, args m
 // VendorMethods lists the methods of CallVendor.
 func (d *Driver) VendorMethods() []node.VendorMethod { return vendorMethods().List() }
 
-// CheckVendor refuses calls that no BMC could carry out.
+// rawOff is the reason why a conductor sends no raw commands (Ironic forbids them by default since its bug 2150458).
+const rawOff = "raw commands reach past every check of this conductor, and may change the BMC's users or brick it: they " +
+	"are off unless the conductor is started with --ipmi-send-raw"
+
+// CheckVendor refuses calls that no BMC could carry out, and raw commands where they are off.
 func (d *Driver) CheckVendor(_ context.Context, n node.Node, method string, args map[string]any) error {
+	if method == "send_raw" && !d.o.SendRaw {
+		return node.Refuse(node.Invalid, "vendor method send_raw is refused: %s", rawOff)
+	}
 	return vendorMethods().Check(method, args, d.Validate(n))
 }
 
 // CallVendor does a method; none has a result.
 func (d *Driver) CallVendor(ctx context.Context, n node.Node, method string, args map[string]any) (any, error) {
 	m, err := vendorMethods().Find(method)
+	if err == nil && method == "send_raw" {
+		err = d.CheckVendor(ctx, n, method, args) // the switch may be another by now
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func TestVendorMethods(t *testing.T) {
 				return nil, types.CodeOK, mine
 			}
 		})
-		d := newDriver(t, ipmi.Options{})
+		d := newDriver(t, ipmi.Options{SendRaw: true})
 		err := d.CheckVendor(t.Context(), b.node(), c.method, c.args)
 		if err == nil {
 			_, err = d.CallVendor(t.Context(), b.node(), c.method, c.args)
@@ -61,6 +61,48 @@ func TestVendorMethods(t *testing.T) {
 				t.Errorf("%s %v: sent %q, %v, want %s", c.method, c.args, got, err, c.want)
 			}
 		})
+	}
+}
+
+// Raw commands are refused where they are off, as a method and as a step; where they are on, the step sends them.
+func TestSendRawStep(t *testing.T) {
+	raw := node.Step{Interface: "vendor", Step: "send_raw", Args: map[string]any{"raw_bytes": "0x00 0x04 0x0f"}}
+	for _, on := range []bool{false, true} {
+		b := newBoard(t)
+		sent := 0
+		b.set(func() {
+			b.hook = func(cmd types.Command, _ []byte) ([]byte, types.CompletionCode, bool) {
+				if cmd == types.CommandChassisIdentify {
+					b.set(func() { sent++ })
+				}
+				return nil, types.CodeOK, cmd == types.CommandChassisIdentify
+			}
+		})
+		d := newDriver(t, ipmi.Options{SendRaw: on})
+		offer := d.Steps(b.node())[0]
+		report, err := d.DoStep(t.Context(), b.node(), raw, "")
+		_, called := d.CallVendor(t.Context(), b.node(), "send_raw", raw.Args)
+		count := 0
+		b.set(func() { count = sent })
+		if on {
+			if err != nil || called != nil || !report.Done || count != 2 || offer.Refusal != "" {
+				t.Errorf("on: %+v, %v, %v, sent %d times, %+v", report, err, called, count, offer)
+			}
+			raw.Step = "send_cooked"
+			if _, err := d.DoStep(t.Context(), b.node(), raw, ""); err == nil {
+				t.Error("a step that is not known was done")
+			}
+			continue
+		}
+		for _, err := range []error{err, called, d.CheckVendor(t.Context(), b.node(), "send_raw", raw.Args)} {
+			var r *node.Refusal
+			if !errors.As(err, &r) || !strings.Contains(err.Error(), "--ipmi-send-raw") {
+				t.Errorf("off: %v", err)
+			}
+		}
+		if count != 0 || !strings.Contains(offer.Refusal, "--ipmi-send-raw") {
+			t.Errorf("off: sent %d times, %+v", count, offer)
+		}
 	}
 }
 
