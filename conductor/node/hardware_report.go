@@ -16,6 +16,8 @@ type HardwareReport struct {
 	BIOS       []BIOSSetting
 	Firmware   []FirmwareComponent
 	AgentSteps map[Framework]AgentSteps `json:",omitempty"`
+	// Vendor is the maker of the BMC or the machine, for properties. It is of one reading, and Update drops it.
+	Vendor string `json:",omitempty"`
 }
 
 // BIOSSetting is one setting, with its entry in the BIOS's attribute registry. A part that is nil or "" is not known.

@@ -1,25 +1,33 @@
 package node
 
+import (
+	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/lldp"
+)
+
 // Parts are the parts of a machine that a BMC reports, beyond System. Lists are empty if it does not report them.
 type Parts struct {
-	CPUModel   string
-	CPUMHz     int
-	Sockets    int
-	Cards      []Card
-	Disks      []Disk
-	Volumes    []Volume
-	Memory     []MemoryModule
-	PCI        []PCIFunction
-	Incomplete []string // kinds of parts that were not read to their end, and why
+	CPUModel string
+	CPUMHz   int
+	Sockets  int
+	Cards    []Card
+	Disks    []Disk
+	Volumes  []Volume
+	Memory   []MemoryModule
+	PCI      []PCIFunction
+	// Controllers are the storage subsystems.
+	Controllers []agentapi.StorageController
+	Incomplete  []string // kinds of parts that were not read to their end, and why
 }
 
 // Card is one port of a network card. Its Name is unique among the machine's.
 type Card struct {
 	Name        string
-	MAC         string // lower case
-	Description string // maker and model
-	SpeedMbps   int    // 0: not known, or no link
-	Link        *bool  // nil: not known
+	MAC         string     // lower case
+	Description string     // maker and model
+	SpeedMbps   int        // 0: not known, or no link
+	Link        *bool      // nil: not known
+	Switch      []lldp.TLV // announcement of the switch at the other end; nil: not known
 }
 
 // Disk is a drive, or a logical drive that a controller makes of several.

@@ -33,6 +33,9 @@ func driverAnswered(d *decision, report node.StepReport) error {
 		}
 		d.stepDone()
 	case report.Reboot:
+		if d.moved(report.Progress) { // several updates in one step need a start each
+			r.Rebooted = 0
+		}
 		if r.Rebooted++; r.Rebooted > maxReboots {
 			return fmt.Errorf("the step requests one reboot after the other: %d were made", maxReboots)
 		}

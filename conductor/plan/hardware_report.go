@@ -21,9 +21,19 @@ func hardwareRead(d *decision, now node.HardwareReport) error {
 	return nil
 }
 
+// vendorProperty is the property in which Ironic keeps the vendor that its management interface detects.
+const vendorProperty = "vendor"
+
 // learnHardware stores a BMC's report if it differs from the last one.
 func (d *decision) learnHardware(now node.HardwareReport) {
 	if report, changed := d.f.HardwareReport.Update(now, d.now); changed {
 		d.hardware = &report
 	}
+	if now.Vendor == "" || d.n.Properties[vendorProperty] != nil { // an operator's word stays, as in Ironic
+		return
+	}
+	if d.n.Properties == nil {
+		d.n.Properties = map[string]any{}
+	}
+	d.n.Properties[vendorProperty], d.dirty = now.Vendor, true
 }

@@ -71,6 +71,9 @@ func (d *decision) link(ports []node.Port, h switches) {
 func beside(raw, made json.RawMessage, h switches) json.RawMessage {
 	all := map[string]json.RawMessage{}
 	for _, part := range []json.RawMessage{raw, made} { // the latter counts
+		if part == nil { // a BMC's report has no data of a ramdisk
+			continue
+		}
 		if err := json.Unmarshal(part, &all); err != nil {
 			return made
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/lldp"
 )
 
 // Keys in the plugin data for a BMC's data without a place in Ironic's inventory.
@@ -34,11 +35,14 @@ func (d *decision) systemRead(s node.System) {
 	ports := data
 	ports.Inventory.Interfaces = linked(data.Inventory.Interfaces)
 	d.portsFound(ports)
+	switches := readSwitchData(data)
+	d.link(d.allPorts(), switches)
 	raw, err := json.Marshal(data.Inventory)
 	if err != nil {
 		raw = json.RawMessage("{}")
 	}
-	d.inspected = &node.Inspected{Inventory: raw, PluginData: besideParts(pluginDataOf(data), s.Parts)}
+	made := besideParts(pluginDataOf(data), s.Parts)
+	d.inspected = &node.Inspected{Inventory: raw, PluginData: beside(nil, made, switches)}
 	if n := len(s.Parts.Incomplete); n > 0 {
 		d.note("WARNING",
 			Clip(fmt.Sprintf("the BMC could not list all parts of the machine (%d notes in the plugin data): %s",
@@ -65,6 +69,7 @@ func (d *decision) inspectionOf(s node.System) agentapi.Inspection {
 		SystemVendor: agentapi.SystemVendor{ProductName: s.Model, SerialNumber: s.Serial, Manufacturer: s.Manufacturer,
 			Firmware: agentapi.Firmware{Version: s.BIOSVersion}, SystemUUID: s.UUID},
 		Boot: agentapi.BootInfo{CurrentBootMode: mode}, Interfaces: cardsOf(s), Disks: disksOf(p),
+		StorageControllers: p.Controllers,
 	}}
 	if p.CPUMHz > 0 {
 		out.Inventory.CPU.Frequency = fmt.Sprint(p.CPUMHz)
@@ -87,8 +92,12 @@ func cardsOf(s node.System) (all []agentapi.Interface) {
 		if c.Link != nil {
 			link = *c.Link
 		}
-		all = append(all, agentapi.Interface{Name: c.Name, MACAddress: c.MAC, HasCarrier: link, SpeedMbps: c.SpeedMbps,
-			Product: c.Description})
+		card := agentapi.Interface{Name: c.Name, MACAddress: c.MAC, HasCarrier: link, SpeedMbps: c.SpeedMbps,
+			Product: c.Description}
+		if len(c.Switch) > 0 {
+			card.LLDP = lldp.Wire(c.Switch)
+		}
+		all = append(all, card)
 	}
 	for i, mac := range s.MACs {
 		if known[mac] {

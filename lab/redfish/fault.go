@@ -35,12 +35,21 @@ const (
 	TaskException  FaultKind = "task-exception"  // the next task to end fails
 	SettingsLost   FaultKind = "settings-lost"   // the next start forgets pending BIOS settings
 	RestartIgnored FaultKind = "restart-ignored" // the controller takes its own reset and does nothing
+	ClockKept      FaultKind = "clock-kept"      // the controller takes a time and keeps its own, as with NTP
+
+	// The next update:
+	UpdateStaysNew      FaultKind = "update-stays-new"      // its task stays New until the machine starts
+	UpdateStaysStarting FaultKind = "update-stays-starting" // the same, and Starting
+	UpdateForgotten     FaultKind = "update-forgotten"      // it is staged, and its task is gone
+	UpdateLost          FaultKind = "update-lost"           // its task is gone, and nothing is staged
+	UpdateInterrupted   FaultKind = "update-interrupted"    // the controller restarts, and update and task are gone
 )
 
 var (
 	requestFaults = []FaultKind{Broken, Busy, Changed, Drop, Garbage, Hang, SessionsLost, Slow, Truncated, Unauthorized}
 
-	workFaults    = []FaultKind{SlowPower, TaskException, SettingsLost, RestartIgnored}
+	workFaults = []FaultKind{SlowPower, TaskException, SettingsLost, RestartIgnored, ClockKept, UpdateStaysNew,
+		UpdateStaysStarting, UpdateForgotten, UpdateLost, UpdateInterrupted}
 	delayedFaults = []FaultKind{Busy, Slow, SlowPower}
 )
 
@@ -186,7 +195,8 @@ func (f *Faults) meet(w http.ResponseWriter, r *http.Request) (to http.ResponseW
 	case SessionsLost:
 		f.forget()
 		return w, false
-	case SlowPower, TaskException, SettingsLost, RestartIgnored: // never hit a request
+	case SlowPower, TaskException, SettingsLost, RestartIgnored, ClockKept, UpdateStaysNew, UpdateStaysStarting,
+		UpdateForgotten, UpdateLost, UpdateInterrupted: // never hit a request
 	}
 	return w, true
 }

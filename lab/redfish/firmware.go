@@ -22,6 +22,7 @@ type component string
 const (
 	biosFirmware component = "BIOS"
 	bmcFirmware  component = "BMC"
+	nicFirmware  component = "NIC" // of all network cards
 )
 
 // firmware is the versions that run, and those flashed that the machine's next
@@ -30,7 +31,8 @@ type firmware struct {
 	mu       sync.Mutex
 	versions map[component]string
 	staged   map[component]string
-	busy     bool // an update is under way
+	busy     bool              // an update is under way
+	jobs     map[string]string // states of Dell's jobs that outlive their tasks, by id
 }
 
 // firmwareImage is an image for this controller: JSON with the component and the version.
@@ -72,8 +74,8 @@ func (s *Server) fetchFirmware(ctx context.Context, q updateRequest,
 	case len(content) > maxFirmware:
 		return image, fmt.Errorf("%s is larger than %d bytes", q.ImageURI, maxFirmware)
 	}
-	if err := json.Unmarshal(content, &image); err != nil || image.Version == "" || image.Component != biosFirmware &&
-		image.Component != bmcFirmware {
+	if err := json.Unmarshal(content, &image); err != nil || image.Version == "" ||
+		!slices.Contains([]component{biosFirmware, bmcFirmware, nicFirmware}, image.Component) {
 		return image,
 			errors.Join(fmt.Errorf(`%s is no firmware image: expected {"Component": "BIOS", "Version": "2.0"}, or BMC`,
 				q.ImageURI), err)
@@ -101,13 +103,13 @@ func (f *firmware) vacate() {
 	f.busy = false
 }
 
-// flash writes an image. The controller runs its own at once, the machine with
-// its next start.
-func (f *firmware) flash(i firmwareImage) {
+// flash writes an image. The controller runs its own at once, the machine with its next start; in the middle of a start,
+// that is at once, too.
+func (f *firmware) flash(i firmwareImage, starting bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.busy = false
-	if i.Component == bmcFirmware {
+	if i.Component == bmcFirmware || starting {
 		f.versions[i.Component] = i.Version
 		return
 	}
@@ -119,6 +121,25 @@ func (f *firmware) start() {
 	defer f.mu.Unlock()
 	maps.Copy(f.versions, f.staged)
 	clear(f.staged)
+	for id := range f.jobs {
+		f.jobs[id] = "Completed"
+	}
+}
+
+// schedule keeps a job for the machine's next start, whose task is gone.
+func (f *firmware) schedule(id string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.jobs[id] = "Scheduled"
+}
+
+func (f *firmware) jobItems() (all []item) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(f.jobs)) {
+		all = append(all, item{id, values{"jobState": f.jobs[id]}})
+	}
+	return all
 }
 
 // firmwareVersion is the running version; a BIOS that was never updated is QEMU's.
@@ -126,5 +147,8 @@ func (s *Server) firmwareVersion(c component) string {
 	s.firmware.mu.Lock()
 	defer s.firmware.mu.Unlock()
 	shipped := map[qemu.Firmware]string{qemu.UEFI: "OVMF", qemu.BIOS: "SeaBIOS"}[s.machine.Boot().Firmware]
+	if c == nicFirmware {
+		shipped = "iPXE 1.0"
+	}
 	return cmp.Or(s.firmware.versions[c], shipped)
 }

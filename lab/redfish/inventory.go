@@ -19,7 +19,8 @@ func (s *Server) interfaceItems() (all []item) {
 // adapterItems are the network cards; each has one port.
 func (s *Server) adapterItems() (all []item) {
 	for i, nic := range s.machine.Spec().NICs {
-		all = append(all, item{strconv.Itoa(i + 1), values{"mac": nic.MAC, "cardModel": nic.Model}})
+		all = append(all, item{strconv.Itoa(i + 1), values{"mac": nic.MAC, "cardModel": nic.Model,
+			"cardVersion": s.firmwareVersion(nicFirmware)}})
 	}
 	return all
 }

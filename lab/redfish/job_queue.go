@@ -5,6 +5,7 @@ import "net/http"
 // Dell's boards have a queue of jobs beside the tasks, and an action outside the standard that empties it; here the
 // queue is the tasks themselves. The paths and the words are taken from iDRAC 9, as Ironic's driver uses them.
 const (
+	jobsPath             = managerPath + "/Jobs"
 	jobServicePath       = rootPath + "/Dell/Managers/1/DellJobService"
 	deleteJobQueueAction = "/Actions/DellJobService.DeleteJobQueue"
 	allJobs              = "JID_CLEARALL"

@@ -51,6 +51,7 @@ const (
 	wrongSystemState messageID = "iLO.2.25.InvalidOperationForSystemState"
 	dataUnavailable  messageID = "IDRAC.2.8.SYS518"
 	alreadyThere     messageID = "IDRAC.2.8.PSU501"
+	noForeignDrives  messageID = "IDRAC.2.8.STOR018"
 )
 
 // registryVersion is the version of the Base registry, as a MessageId has it: major and minor.

@@ -9,6 +9,7 @@ const raidPath = systemPath + "/Storage/RAID"
 type RAID struct {
 	DriveGiB   []int    // one for each drive, numbered from 1
 	ApplyTimes []string // Immediate, OnReset; none is both
+	Foreign    bool     // some drives hold volumes of another machine; with the vendor Dell the controller can forget them
 }
 
 func (r RAID) applyTimes() []string {

@@ -72,11 +72,13 @@ func (s *Server) changes() []route {
 		{patch, secureBootPath, closed, change(s.patchSecureBoot)},
 		{post, secureBootPath + resetKeysAction, closed, change(s.resetKeys)},
 
+		{patch, managerPath, closed, change(s.patchManager)},
 		{post, managerPath + managerResetAction, closed, change(s.resetManager)},
 		{patch, attributesPath, closed, change(s.patchAttributes)},
 		{post, mediaPath + insertAction, closed, change(s.insertMedia)},
 		{post, mediaPath + ejectAction, closed, change(s.ejectMedia)},
 		{post, logPath + clearLogAction, closed, change(s.clearLog)},
+		{post, raidServicePath + clearForeignAction, closed, with(s.clearForeign)},
 		{post, jobServicePath + deleteJobQueueAction, closed, change(s.deleteJobQueue)},
 		{patch, chassisPath, closed, s.patchIndicator(chassisPath)},
 

@@ -80,7 +80,9 @@ type Server struct {
 	mu        sync.Mutex // guards the fields below
 	lastReset time.Time  // of the controller itself
 	awayUntil time.Time
-	health    string // of the machine
+	clockOff  time.Duration // of its clock from config.Now
+	zone      string        // DateTimeLocalOffset
+	health    string        // of the machine
 
 	// life ends with Close; hanging requests and late power changes wait on
 	// it, and late counts the latter.
@@ -143,14 +145,14 @@ func (s *Server) equip() {
 	s.bios = newBios(strikes(SettingsLost))
 	s.secureBoot = newSecureBoot()
 	s.volumes = &volumes{raid: s.config.RAID}
-	s.firmware = &firmware{staged: map[component]string{}, versions: map[component]string{
+	s.firmware = &firmware{staged: map[component]string{}, jobs: map[string]string{}, versions: map[component]string{
 		bmcFirmware: s.personality.FirmwareVersion, biosFirmware: s.personality.BIOSVersion}}
 	s.events = &events{now: s.config.Now}
 	s.indicators = newIndicators()
 	s.subscriptions = &subscriptions{}
 	s.tasks = &tasks{life: s.life, run: s.late.Go, now: s.config.Now, lasts: s.config.TaskTime,
 		fails: strikes(TaskException)}
-	s.lastReset = s.config.Now()
+	s.lastReset, s.zone = s.config.Now(), "+00:00"
 }
 
 // Close lets hanging requests go, drops power changes and tasks under way, and
@@ -190,6 +192,9 @@ func (s *Server) parts() []string {
 	all := s.consoleParts()
 	if len(s.config.RAID.DriveGiB) > 0 {
 		all = append(all, "raid")
+	}
+	if s.personality.Vendor == "Dell" {
+		all = append(all, "dell")
 	}
 	return all
 }

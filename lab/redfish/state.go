@@ -12,6 +12,7 @@ type State struct {
 	SecureBootMode    string
 	SecureBootReset   string // of keys, at the next start; "" for none
 	Volumes           []VolumeState
+	ForeignVolumes    bool
 	BIOSVersion       string
 	BMCVersion        string
 	Tasks             int // ever begun
@@ -31,6 +32,7 @@ func (s *Server) State() State {
 		BIOSVersion: s.firmwareVersion(biosFirmware), BMCVersion: s.firmwareVersion(bmcFirmware),
 		Tasks: s.tasks.begun(),
 	}
+	state.ForeignVolumes = s.volumes.hasForeign()
 	for _, v := range s.volumes.all() {
 		state.Volumes = append(state.Volumes, VolumeState{ID: v.id, Name: v.name, RAIDType: string(v.raidType),
 			Bytes: v.bytes, Drives: slices.Clone(v.drives)})

@@ -18,6 +18,7 @@ type taskState string
 // The states a task here goes through: New until its work can begin.
 const (
 	taskNew       taskState = "New"
+	taskStarting  taskState = "Starting"
 	taskRunning   taskState = "Running"
 	taskCompleted taskState = "Completed"
 	taskException taskState = "Exception"
@@ -35,6 +36,10 @@ type work struct {
 	prepare func(ctx context.Context) error
 	finish  func() error // the result once its time is over
 	cancel  func()       // gives up the request's reservations; nil for nothing
+	// held is the state in which a prepared task waits for the machine's next start; "" for one that does not. gone
+	// reports whether a task that has ended is forgotten. Both may be nil.
+	held func() taskState
+	gone func(id string) bool
 }
 
 // payload is Task.Payload: the request that made the task. By it a restarted client finds its own task.
@@ -112,8 +117,17 @@ func (l *tasks) prepare(t *task) {
 		l.close(t, err)
 		return
 	}
+	if t.held != nil {
+		if state := t.held(); state != "" {
+			t.state, t.onReset = state, true
+			return
+		}
+	}
 	l.begin(t)
 }
+
+// waits reports a task that has not begun.
+func (t *task) waits() bool { return t.state == taskNew || t.state == taskStarting }
 
 // begin starts a task's clock. The caller holds mu.
 func (l *tasks) begin(t *task) { t.state, t.begun = taskRunning, l.now() }
@@ -140,6 +154,9 @@ func (l *tasks) begun() int {
 func (l *tasks) settle() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	defer func() {
+		l.list = slices.DeleteFunc(l.list, func(t *task) bool { return t.over() && t.gone != nil && t.gone(t.id) })
+	}()
 	for _, t := range l.list {
 		if t.state != taskRunning || t.begun.IsZero() {
 			continue
@@ -162,7 +179,7 @@ func (l *tasks) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, t := range l.list {
-		if t.state == taskNew && t.onReset {
+		if t.waits() && t.onReset {
 			l.begin(t)
 		}
 	}
@@ -180,7 +197,7 @@ func (l *tasks) clear() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.list = slices.DeleteFunc(l.list, func(t *task) bool {
-		if t.state == taskNew && t.cancel != nil {
+		if t.waits() && t.cancel != nil {
 			t.cancel()
 		}
 		return t.state != taskRunning

@@ -39,20 +39,49 @@ func (s *Server) simpleUpdate(r *http.Request, q updateRequest) (reply, error) {
 	if err := s.firmware.occupy(); err != nil {
 		return reply{}, err
 	}
+	return s.accept(s.updateWork(r, q, user, password))
+}
+
+// updateWork is the work of an update, and the faults that it may meet.
+func (s *Server) updateWork(r *http.Request, q updateRequest, user, password string) work {
 	var image firmwareImage
-	return s.accept(work{
+	var starting, gone, staged bool
+	struck := func(kind FaultKind) bool { _, hit := s.faults.strikes(kind); return hit }
+	return work{
 		name: "Update Firmware", request: requested(r, q),
 		prepare: func(ctx context.Context) (err error) {
 			image, err = s.fetchFirmware(ctx, q, user, password)
 			return err
 		},
+		held: func() (state taskState) {
+			switch {
+			case struck(UpdateStaysNew):
+				state = taskNew
+			case struck(UpdateStaysStarting):
+				state = taskStarting
+			}
+			starting = state != ""
+			return state
+		},
 		finish: func() error {
-			s.firmware.flash(image)
-			if image.Component == bmcFirmware {
+			interrupted := struck(UpdateInterrupted)
+			if gone = interrupted || struck(UpdateLost); gone {
+				s.firmware.vacate()
+			} else {
+				s.firmware.flash(image, starting)
+				staged = struck(UpdateForgotten)
+			}
+			if interrupted || !gone && image.Component == bmcFirmware {
 				s.restart()
 			}
 			return nil
 		},
+		gone: func(id string) bool {
+			if staged {
+				s.firmware.schedule(id)
+			}
+			return gone || staged
+		},
 		cancel: s.firmware.vacate,
-	})
+	}
 }

@@ -57,7 +57,9 @@ func (s *Server) ownValues() map[string]func() values {
 		return values{"biosVersion": s.firmwareVersion(biosFirmware), "bmcVersion": s.firmwareVersion(bmcFirmware)}
 	}
 	manager := func() values {
-		return values{"bmcVersion": s.firmwareVersion(bmcFirmware), "lastReset": s.resetTime()}
+		clock, zone := s.clock()
+		return values{"bmcVersion": s.firmwareVersion(bmcFirmware), "lastReset": s.resetTime(), "bmcTime": clock,
+			"bmcOffset": zone}
 	}
 	return map[string]func() values{
 		systemPath:              s.systemValues,
@@ -88,6 +90,7 @@ func (s *Server) memberLists() map[string]func() []item {
 		sessionsPath:                       s.sessions.items,
 		subscriptionsPath:                  s.subscriptions.items,
 		tasksPath + "/Tasks":               s.tasks.items,
+		jobsPath:                           s.firmware.jobItems,
 	}
 }
 

@@ -17,6 +17,7 @@ type volumes struct {
 	list     []volume
 	reserved []string // drives
 	deleting []string // ids
+	forgot   bool     // the foreign volumes
 	lastID   int
 }
 

@@ -110,6 +110,8 @@ type Inventory struct {
 	Boot         BootInfo     `json:"boot"`
 	Hostname     string       `json:"hostname"`
 	TPM          *TPM         `json:"tpm,omitempty"` // ours: ironic-python-agent does not report it
+	// StorageControllers are of a BMC's report alone.
+	StorageControllers []StorageController `json:"storage_controllers,omitempty"`
 }
 
 // MACs returns the addresses that identify a machine: its interfaces' addresses in lower case, without the

@@ -70,6 +70,9 @@ func (p *parts) readCards() error {
 		}
 	}
 	p.nameCards()
+	if !p.brief {
+		p.readDellSwitches()
+	}
 	return nil
 }
 

@@ -33,6 +33,11 @@ func (s *session) readHardware(n node.Node) (report node.HardwareReport, err err
 	if err != nil {
 		return report, err
 	}
+	if n.Properties["vendor"] == nil {
+		if report.Vendor, err = s.vendor(l); err != nil {
+			return report, err
+		}
+	}
 	if !n.Off("bios") && l.Bios.Path != "" {
 		if report.BIOS, err = s.settings(l.Bios.Path); err != nil {
 			if err := s.optional("BIOS settings", err); err != nil {
@@ -46,6 +51,15 @@ func (s *session) readHardware(n node.Node) (report node.HardwareReport, err err
 		}
 	}
 	return report, nil
+}
+
+// vendor is the maker of the BMC, or else of the machine, as Ironic's detect_vendor finds it.
+func (s *session) vendor(l systemLinks) (string, error) {
+	top, err := s.root()
+	if err != nil {
+		return "", s.optional("vendor", err)
+	}
+	return cmp.Or(tidy(top.Vendor), tidy(l.Manufacturer)), nil
 }
 
 // settings reads the settings in force, with their descriptions in the registry.

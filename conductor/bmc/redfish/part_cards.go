@@ -30,10 +30,13 @@ type adapterDoc struct {
 type networkPort struct {
 	ID                         string `json:"Id"`
 	AssociatedNetworkAddresses []string
-	Ethernet                   struct{ AssociatedMACAddresses []string }
-	CurrentLinkSpeedMbps       int32
-	CurrentSpeedGbps           float64
-	LinkStatus                 string
+	Ethernet                   struct {
+		AssociatedMACAddresses []string
+		LLDPReceive            lldpReceive
+	}
+	CurrentLinkSpeedMbps int32
+	CurrentSpeedGbps     float64
+	LinkStatus           string
 }
 
 // networkFunction is NetworkDeviceFunction.
@@ -122,6 +125,7 @@ func (p *parts) readPorts(path, description string) {
 				}
 				c.Name, c.Description = cmp.Or(c.Name, nicName(port.ID)), cmp.Or(c.Description, description)
 				c.learn(max(int(port.CurrentLinkSpeedMbps), int(1000*min(port.CurrentSpeedGbps, math.MaxInt32))), port.LinkStatus)
+				c.Switch = port.Ethernet.LLDPReceive.tlvs()
 			}
 		})
 	}

@@ -14,6 +14,7 @@ type driveDoc struct {
 	ID                                     string `json:"Id"`
 	Name, Model, Manufacturer              string
 	SerialNumber, MediaType, Protocol      string
+	Revision                               string
 	InterfaceType                          string // of HPE
 	CapacityBytes, CapacityMiB, CapacityGB int64
 	Identifiers                            identifiers
@@ -25,10 +26,13 @@ func (d driveDoc) bytes() int64 {
 	return cmp.Or(d.CapacityBytes, d.CapacityMiB<<20, d.CapacityGB*1_000_000_000)
 }
 
-// storageDoc is Storage.
+// storageDoc is Storage. Its controllers are in the document; newer BMCs have them in a collection, too.
 type storageDoc struct {
-	Drives  []reference
-	Volumes reference
+	ID                 string `json:"Id"`
+	Name               string
+	StorageControllers []controllerDoc
+	Drives             []reference
+	Volumes            reference
 }
 
 // readDisks reads the drives of the system's storage. Where there are none, it reads the drives of SimpleStorage, of
@@ -52,8 +56,10 @@ func (p *parts) fromStorage() error {
 		return nil
 	}
 	var drives, volumes []string
-	err = each(p, "storage", controllers, func(_ string, s storageDoc) {
+	owners := map[string]int{} // of drives, in out.Controllers
+	err = each(p, "storage", controllers, func(at string, s storageDoc) {
 		drives = append(drives, paths(s.Drives)...)
+		p.takeController(at, s, owners)
 		if of, err := p.members(s.Volumes.Path); err == nil {
 			volumes = append(volumes, of...)
 		}
@@ -62,7 +68,11 @@ func (p *parts) fromStorage() error {
 		return err
 	}
 	slices.Sort(drives) // two controllers may show the same one
-	if err := each(p, "drives", slices.Compact(drives), p.takeDrive); err != nil {
+	take := func(at string, d driveDoc) {
+		p.takeDrive(at, d)
+		p.takeControllerDrive(at, d, owners)
+	}
+	if err := each(p, "drives", slices.Compact(drives), take); err != nil {
 		return err
 	}
 	return each(p, "volumes", volumes, p.takeVolume)

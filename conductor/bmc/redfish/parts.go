@@ -20,6 +20,7 @@ const (
 
 // partLinks are the links of a system to its parts.
 type partLinks struct {
+	Manufacturer                                                   string
 	Processors, Memory, Storage, SimpleStorage, EthernetInterfaces reference
 	PCIeDevices                                                    []reference
 	Boot                                                           struct{ BootOptions reference }

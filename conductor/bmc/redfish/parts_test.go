@@ -184,7 +184,7 @@ func TestModules(t *testing.T) {
 	want := node.Parts{CPUModel: "Anvil 9000", CPUMHz: 3500, Sockets: 1,
 		Memory: []node.MemoryModule{{Slot: "DIMM A1", MB: 16384, Type: "DDR4"}, {Slot: "A3", MB: 16384, Disabled: true}},
 		PCI:    []node.PCIFunction{{Vendor: "8086", Product: "15b7", Class: "020000", Bus: "0-1f-2"}}}
-	p.Cards, p.Disks = nil, nil
+	p.Cards, p.Disks, p.Controllers = nil, nil, nil
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -102,6 +102,9 @@ func (d *Driver) System(ctx context.Context, n node.Node) (out node.System, err 
 			return err
 		}
 		out = basics(sys)
+		if n.Interfaces["inspect"] == "idrac-redfish" {
+			out.Serial = cmp.Or(serviceTag(sys), out.Serial)
+		}
 		var links systemLinks
 		if err := s.reread(sys, &links); err != nil {
 			return err
@@ -121,6 +124,10 @@ func (d *Driver) System(ctx context.Context, n node.Node) (out node.System, err 
 	}
 	return out, nil
 }
+
+// serviceTag is the number by which Dell knows a machine, and which its DMI has as the serial number. SerialNumber of
+// its Redfish is that of the board (Ironic, drac/inspect.py).
+func serviceTag(sys *schemas.ComputerSystem) string { return label(sys.SKU) }
 
 // SystemUUID reads the UUID of the machine; "" when the BMC has none.
 func (d *Driver) SystemUUID(ctx context.Context, n node.Node) (uuid string, err error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -13,7 +14,7 @@ func Images(t *testing.T) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, version, _ := strings.Cut(strings.Trim(r.URL.Path, "/"), "-")
-		if name != "BIOS" && name != "BMC" && name != "junk" {
+		if !slices.Contains([]string{"BIOS", "BMC", "NIC", "junk"}, name) {
 			http.NotFound(w, r)
 			return
 		}
