@@ -17,28 +17,33 @@ import (
 	"github.com/stmcginnis/gofish"
 
 	"github.com/ferrite-metal/ferrite/conductor/bmc/controller"
+	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound/cacert"
 	"github.com/ferrite-metal/ferrite/conductor/outbound/dial"
 	"github.com/ferrite-metal/ferrite/conductor/outbound/exchange"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/tlspolicy"
 )
 
 // Options are how a Driver behaves; zero fields mean the defaults.
 type Options struct {
 	Log            *slog.Logger
-	Dialer         dial.Dialer   // may refuse addresses; nil dials any
-	CAs            cacert.Folder // that redfish_verify_ca may name files of; none
-	ConnectTimeout time.Duration // bounds the connection of a request, 10 s
-	RequestTimeout time.Duration // bounds each request, 30 s
-	CallTimeout    time.Duration // bounds each call without a deadline of its own, 1 h
-	IdleTimeout    time.Duration // after which a session is given back, 5 min
-	RefusedFor     time.Duration // how long refused credentials are not tried again, 30 s
-	BackOff        time.Duration // the first pause after a failure, doubled with each, 250 ms
-	MaxBackOff     time.Duration // 60 s
-	StepPatience   time.Duration // how long a step waits while nothing goes on, 20 min
-	Pause          time.Duration // between two tries of a request that the BMC is busy for, 3 s
-	Quirks         []QuirkRow    // nil: Quirks()
-	Trace          func(Request) // called after each request; may be nil
+	Dialer         dial.Dialer      // may refuse addresses; nil dials any
+	CAs            cacert.Folder    // that redfish_verify_ca may name files of; none
+	TLS            tlspolicy.Policy // of nodes without settings of their own
+	ConnectTimeout time.Duration    // bounds the connection of a request, 10 s
+	RequestTimeout time.Duration    // bounds each request, 30 s
+	CallTimeout    time.Duration    // bounds each call without a deadline of its own, 1 h
+	IdleTimeout    time.Duration    // after which a session is given back, 5 min
+	RefusedFor     time.Duration    // how long refused credentials are not tried again, 30 s
+	BackOff        time.Duration    // the first pause after a failure, doubled with each, 250 ms
+	MaxBackOff     time.Duration    // 60 s
+	StepPatience   time.Duration    // how long a step waits while nothing goes on, 20 min
+	Pause          time.Duration    // between two tries of a request that the BMC is busy for, 3 s
+	Firmware       FirmwareTimes    // of updates
+	VerifyClock    bool             // verify_bmc_clock is done when a node is verified
+	Quirks         []QuirkRow       // nil: Quirks()
+	Trace          func(Request)    // called after each request; may be nil
 	// Shown is called with each document that a BMC answers, which it must not keep or change; may be nil.
 	Shown func(path string, document []byte)
 	Odd   func(Oddity) // called once for each oddity of a BMC; it must not wait; may be nil
@@ -63,8 +68,11 @@ type Request struct {
 type Driver struct {
 	pool     *controller.Pool[account, *login]
 	patience time.Duration // Options.StepPatience
+	firmware FirmwareTimes
+	clock    int // priority of verify_bmc_clock
 	cas      cacert.Folder
 	dialer   dial.Dialer
+	tls      tlspolicy.Policy
 
 	solConsole func(ctx context.Context, n node.Node, take bool) (io.ReadWriteCloser, error)
 }
@@ -87,7 +95,12 @@ func New(o Options) *Driver {
 	if o.StepPatience == 0 {
 		o.StepPatience = 20 * time.Minute
 	}
-	return &Driver{patience: o.StepPatience, cas: o.CAs, dialer: o.Dialer, solConsole: o.SOLConsole,
+	o.Firmware.complete()
+	clock := 0
+	if o.VerifyClock {
+		clock = 1 // as in Ironic
+	}
+	return &Driver{patience: o.StepPatience, firmware: o.Firmware, clock: clock, cas: o.CAs, dialer: o.Dialer, tls: o.TLS, solConsole: o.SOLConsole,
 		pool: controller.New(controller.Options{
 			Driver: "redfish", Log: o.Log, Failure: failure, CallTimeout: o.CallTimeout,
 			LogoutTimeout: min(o.RequestTimeout, 15*time.Second),
@@ -100,7 +113,10 @@ func New(o Options) *Driver {
 func (d *Driver) Validate(n node.Node) error {
 	t, err := parse(n)
 	if err == nil {
-		_, err = t.tlsConfig(d.cas)
+		_, err = driverinfo.Silent(n)
+	}
+	if err == nil {
+		_, err = t.tlsConfig(d.cas, d.tls)
 	}
 	return err
 }

@@ -1,13 +1,11 @@
 package redfish
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -61,6 +59,8 @@ func updateFirmware(r *stepCall) (node.StepReport, error) {
 		return r.askUpdate(f)
 	case "follow":
 		return r.followUpdate(f)
+	case "compare":
+		return r.compareVersions(f)
 	default:
 		return r.settleUpdate(f, len(a.Settings))
 	}
@@ -113,7 +113,7 @@ func (r *stepCall) prepareUpdate(f firmwareSetting) (node.StepReport, error) {
 	if err != nil {
 		return node.StepReport{}, err
 	}
-	r.memory.Known, r.memory.Task = nil, ""
+	r.memory.Known, r.memory.Task, r.memory.Lost, r.memory.Good = nil, "", false, 0
 	tasks, err := r.ownTasks(q)
 	if err != nil {
 		return node.StepReport{}, err
@@ -126,7 +126,11 @@ func (r *stepCall) prepareUpdate(f firmwareSetting) (node.StepReport, error) {
 	if err != nil {
 		return node.StepReport{}, err
 	}
-	r.memory.Was = map[string]string{f.Component: version}
+	restarted, err := r.lastRestart()
+	if err != nil {
+		return node.StepReport{}, err
+	}
+	r.memory.Was = map[string]string{f.Component: version, lastReset: restarted}
 	return r.begin("ask", "begins to update "+f.Component)
 }
 
@@ -151,88 +155,4 @@ func (r *stepCall) askUpdate(f firmwareSetting) (node.StepReport, error) {
 	}
 	r.enter("follow")
 	return r.wait(fmt.Sprintf("the BMC fetches %s", f.URL))
-}
-
-func (r *stepCall) followUpdate(f firmwareSetting) (node.StepReport, error) {
-	t, err := r.task(r.memory.Task)
-	if status(err) == http.StatusNotFound { // many BMCs forget their tasks when they restart
-		return r.forgotten(f)
-	}
-	if err != nil {
-		return node.StepReport{}, err
-	}
-	switch t.phase() {
-	case failed:
-		return node.StepReport{}, fmt.Errorf("update %s with %s: %w", f.Component, f.URL, t.failure())
-	case succeeded:
-		return r.activate(f)
-	case halted:
-		if (t.TaskState == "Pending" || t.TaskState == "Suspended") && !slices.Contains(r.memory.Starts, t.path) {
-			r.memory.Starts = append(r.memory.Starts, t.path)
-			return r.reboot("a start of the machine, for which the update of " + f.Component + " waits")
-		}
-	case working:
-	}
-	r.progress = 100*r.memory.Item + t.percent()
-	return r.watch(fmt.Sprintf("updates %s, task %s: %s", f.Component, t.path, t))
-}
-
-// forgotten decides the result of an update with a task that is gone.
-func (r *stepCall) forgotten(f firmwareSetting) (node.StepReport, error) {
-	version, err := r.version(f.Component)
-	if err != nil {
-		return node.StepReport{}, err
-	}
-	if version == r.memory.Was[f.Component] {
-		return node.StepReport{}, broken("the BMC has forgotten its task %s, and the version of %s is still %q: look into "+
-			"the BMC's log, and run the step again if the update is missing",
-			r.memory.Task, f.Component, version)
-	}
-	return r.activate(f)
-}
-
-// activate has the machine started if its new firmware runs only after a start.
-func (r *stepCall) activate(f firmwareSetting) (node.StepReport, error) {
-	r.enter("settle")
-	if f.Component == "bios" || strings.HasPrefix(f.Component, "nic:") {
-		return r.reboot("a start of the machine for the new firmware of " + f.Component)
-	}
-	return r.wait("the BMC takes its new firmware")
-}
-
-// settleUpdate waits for the operator's time, notes the versions and continues with the next update.
-func (r *stepCall) settleUpdate(f firmwareSetting, all int) (node.StepReport, error) {
-	if left := time.Duration(f.Wait)*time.Second - r.now.Sub(r.memory.Since); left > 0 {
-		return r.report(node.StepReport{
-			After: left, Note: fmt.Sprintf("waits %d s after the update of %s", f.Wait, f.Component),
-		})
-	}
-	version, err := r.version(f.Component)
-	if err != nil {
-		return node.StepReport{}, err
-	}
-	was := r.memory.Was[f.Component]
-	r.memory.Said = append(r.memory.Said,
-		fmt.Sprintf("%s was %s and is %s", f.Component, cmp.Or(was, "unknown"), cmp.Or(version, "unknown")))
-	if r.memory.Item++; r.memory.Item >= all {
-		return done("%s", strings.Join(r.memory.Said, "; "))
-	}
-	r.progress = 100 * r.memory.Item
-	return r.begin("next", "continues with the next update")
-}
-
-// version is the version that runs now; "" for a component that the BMC does not show.
-func (r *stepCall) version(component string) (string, error) {
-	switch component {
-	case "bios":
-		l, err := r.systemLinks()
-		if err != nil {
-			return "", err
-		}
-		return r.biosVersion(l.BiosVersion)
-	case "bmc":
-		m, err := r.manager()
-		return m.FirmwareVersion, err
-	}
-	return "", nil
 }

@@ -34,3 +34,15 @@ func clearJobQueue(r *stepCall) (node.StepReport, error) {
 	}
 	return done("the job queue is empty")
 }
+
+// knownGoodState does management.known_good_state, Ironic's for iDRAC: a reset of the BMC, and an empty job queue.
+func knownGoodState(r *stepCall) (node.StepReport, error) {
+	if r.memory.Stage == "clear" {
+		return clearJobQueue(r)
+	}
+	report, err := resetBMC(r)
+	if err != nil || !report.Done {
+		return report, err
+	}
+	return r.begin("clear", report.Note+"; clears its job queue")
+}

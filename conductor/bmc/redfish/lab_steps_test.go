@@ -144,7 +144,8 @@ func (s *stage) state(t *testing.T) string {
 	for _, v := range state.Volumes {
 		out += fmt.Sprintf(" %s %s %d %v", v.Name, v.RAIDType, v.Bytes, v.Drives)
 	}
-	return out + fmt.Sprintf(" %v %v tasks %d", state.BIOSVersion, state.BMCVersion, state.Tasks)
+	return out + fmt.Sprintf(" %v %v foreign %v tasks %d", state.BIOSVersion, state.BMCVersion, state.ForeignVolumes,
+		state.Tasks)
 }
 
 func settings(pairs ...any) map[string]any {
@@ -219,6 +220,11 @@ func scenarios() []scenario {
 			mirrored, 3},
 		{"volumes anew at a start", "raid.create_configuration", is(map[string]any{"delete_existing": true}), onReset,
 			old(raid(mirror)), mirrored, 3},
+		{"no volumes of others", "raid.delete_configuration", none, func(c *lab.Config) {
+			c.RAID.Foreign = true
+			c.Personality, _ = lab.FindPersonality("")
+			c.Personality.Vendor = "Dell"
+		}, old(nil), "foreign false", 3},
 		{"no volumes", "raid.delete_configuration", none, nil, old(nil), "UserMode", 2},
 		{"firmware", "firmware.update", func(u string) map[string]any {
 			return updates("bios", u+"/BIOS-2.0", "bmc", u+"/BMC-3.0")
@@ -230,6 +236,7 @@ func scenarios() []scenario {
 		}, "UserMode", 0},
 		{"job queue", "management.clear_job_queue", none, nil, old(nil), "tasks 1", 1},
 		{"reset of the controller", "management.reset_bmc", none, nil, nil, "UserMode", 0},
+		{"a known good state", "management.known_good_state", none, nil, old(nil), "tasks 1", 1},
 	}
 }
 

@@ -2,13 +2,17 @@ package redfish
 
 // manager is Manager: the BMC itself. The job service is Dell's own (iDRAC 9).
 type manager struct {
+	path            string
 	FirmwareVersion string
 	Manufacturer    string
 	Model           string
 	LastResetTime   string // since Manager.v1_9_0
-	Links           struct {
+
+	DateTime            string // with an offset from UTC
+	DateTimeLocalOffset string
+	Links               struct {
 		Oem struct {
-			Dell struct{ DellJobService reference }
+			Dell struct{ DellJobService, Jobs reference }
 		}
 	}
 	Actions struct {
@@ -30,5 +34,6 @@ func (s *session) manager() (m manager, err error) {
 			*s.system)
 	}
 	_, err = s.get(l.Links.ManagedBy[0].Path, &m)
+	m.path = l.Links.ManagedBy[0].Path
 	return m, err
 }

@@ -11,6 +11,7 @@ import (
 // raidController is a storage controller that makes volumes.
 type raidController struct {
 	id         string
+	name       string   // of its first part
 	volumes    string   // path of their collection
 	types      []string // it can make; nil where the BMC does not report it
 	applyTimes []string // of changes to its volumes
@@ -109,10 +110,13 @@ func (s *session) raidControllers() ([]raidController, error) {
 func (s *session) raidController(at string) (c raidController, ok bool, err error) {
 	var doc struct {
 		ID                 string `json:"Id"`
-		StorageControllers []struct{ SupportedRAIDTypes *[]string }
-		Controllers        reference
-		Drives             []reference
-		Volumes            reference
+		StorageControllers []struct {
+			Name               string
+			SupportedRAIDTypes *[]string
+		}
+		Controllers reference
+		Drives      []reference
+		Volumes     reference
 	}
 	if _, err := s.get(at, &doc); err != nil {
 		return c, false, err
@@ -132,6 +136,9 @@ func (s *session) raidController(at string) (c raidController, ok bool, err erro
 		return c, false, nil
 	}
 	c = raidController{id: doc.ID, volumes: doc.Volumes.Path}
+	if len(doc.StorageControllers) > 0 {
+		c.name = doc.StorageControllers[0].Name
+	}
 	if types != nil {
 		c.types = *types
 	}

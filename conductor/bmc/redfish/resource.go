@@ -28,6 +28,7 @@ func paths(all []reference) []string {
 // root has the links of the service root that steps need.
 type root struct {
 	Systems, Tasks, Registries, UpdateService, Managers, EventService reference
+	Vendor                                                            string // since ServiceRoot.v1_5_0
 }
 
 func (s *session) root() (r root, err error) {
@@ -37,14 +38,20 @@ func (s *session) root() (r root, err error) {
 
 // systemLinks has the links of a system that steps need.
 type systemLinks struct {
-	BiosVersion string
-	Boot        struct {
+	BiosVersion  string
+	Manufacturer string
+	Boot         struct {
 		Mode        schemas.BootSourceOverrideMode `json:"BootSourceOverrideMode"`
 		BootOptions reference
 	}
 	Bios, SecureBoot, Storage, VirtualMedia reference
 	Processors, EthernetInterfaces          reference
-	Links                                   struct{ ManagedBy, Chassis []reference }
+	Links                                   struct {
+		ManagedBy, Chassis []reference
+		Oem                struct {
+			Dell struct{ DellRaidService reference }
+		}
+	}
 }
 
 func (s *session) systemLinks() (l systemLinks, err error) {

@@ -14,15 +14,22 @@ import (
 // step is one act of the driver on a machine by its BMC. do is called again and again until it reports that it is done.
 // It asks the BMC for the effect of earlier calls: it keeps between calls only facts that the BMC cannot report.
 type step struct {
-	offer node.StepOffer
-	do    func(r *stepCall) (node.StepReport, error)
+	offer  node.StepOffer
+	driver string // the only hardware type with the step; "" for all
+	do     func(r *stepCall) (node.StepReport, error)
 }
 
 // Steps lists redfish's steps, which need no ramdisk to reach the BMC. A BMC may lack some of them, and refuses those
 // when they run.
-func (d *Driver) Steps(node.Node) []node.StepOffer {
+func (d *Driver) Steps(n node.Node) []node.StepOffer {
 	var all []node.StepOffer
 	for _, s := range steps() {
+		if s.driver != "" && s.driver != n.Driver {
+			continue
+		}
+		if s.offer.Step == "verify_bmc_clock" {
+			s.offer.Priority[node.VerifySteps] = d.clock
+		}
 		all = append(all, s.offer)
 	}
 	return all
@@ -46,8 +53,10 @@ func (d *Driver) DoStep(ctx context.Context, n node.Node, s node.Step,
 			return node.StepReport{}, err
 		}
 		kept := m // for a failed call: an action that was accepted is not asked for again
+		kept.Good = 0
 		err = d.call(ctx, n, "do the step "+name, func(sess *session) error {
-			r := &stepCall{session: sess, node: n, args: s.Args, memory: m, now: time.Now(), patience: d.patience}
+			r := &stepCall{session: sess, node: n, args: s.Args, memory: m, now: time.Now(), patience: d.patience,
+				firmware: d.firmware}
 			r.memory.Silent = time.Time{}
 			report, err = known.do(r)
 			if kept.Asked, kept.Stage, kept.Since = r.memory.Asked, r.memory.Stage, r.memory.Since; err == nil && report.Done {
@@ -94,6 +103,8 @@ type stepState struct {
 	Starts []string          `json:"starts,omitempty"` // tasks that a start of the machine was asked for
 	Was    map[string]string `json:"was,omitempty"`    // values before
 	Said   []string          `json:"said,omitempty"`   // notes to report at the end
+	Lost   bool              `json:"lost,omitempty"`   // the task of an update is gone
+	Good   int               `json:"good,omitempty"`   // good answers in a row of a BMC that settles
 }
 
 // recall reads the state from an earlier call's answer.
@@ -116,6 +127,7 @@ type stepCall struct {
 	memory   stepState
 	now      time.Time
 	patience time.Duration
+	firmware FirmwareTimes
 	progress int // for the report, where it can be measured
 }
 

@@ -2,8 +2,8 @@ package redfish
 
 import "github.com/ferrite-metal/ferrite/conductor/node"
 
-// steps lists the driver's steps, with Ironic's names, arguments, priorities and frameworks. Only reset_bmc is ours,
-// since Ironic has it for iDRAC only.
+// steps lists the driver's steps, with Ironic's names, arguments, priorities and frameworks. Only reset_bmc is ours:
+// Ironic has it for iDRAC only, as reset_idrac. The priority of verify_bmc_clock is an option of the driver.
 func steps() []step {
 	const clean, deploy, service, verify = node.CleanSteps, node.DeploySteps, node.ServiceSteps, node.VerifySteps
 	return []step{
@@ -26,6 +26,14 @@ func steps() []step {
 		offer("management", "clear_secure_boot_keys", clearSecureBootKeys, nil, clean, deploy),
 		offer("management", "clear_job_queue", clearJobQueue, nil, verify, clean),
 		offer("management", "reset_bmc", resetBMC, nil, verify, clean),
+		ofDell(offer("management", "reset_idrac", resetBMC, nil, verify, clean)),
+		ofDell(offer("management", "known_good_state", knownGoodState, nil, verify, clean)),
+		offer("management", "set_bmc_clock", setClock, args{
+			"target_datetime": {Description: "The time to set, in ISO 8601 with an offset from UTC; this conductor's own if " +
+				"left out"},
+			"datetime_local_offset": {Description: "The BMC's own offset from UTC, such as +02:00; left alone if left out"},
+		}, clean),
+		offer("management", "verify_bmc_clock", verifyClock, nil, verify),
 	}
 }
 
@@ -46,6 +54,12 @@ func offer(kind, name string, do func(*stepCall) (node.StepReport, error), a arg
 // onRamdisk is for steps that change the disks below a running system.
 func onRamdisk(s step) step {
 	s.offer.NeedsNoRamdisk = false
+	return s
+}
+
+// ofDell is for steps that Ironic has for iDRAC only.
+func ofDell(s step) step {
+	s.driver = "idrac"
 	return s
 }
 

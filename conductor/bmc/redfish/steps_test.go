@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // TestSteps prints the offered steps, to be read.
 func TestSteps(t *testing.T) {
 	var out strings.Builder
-	for _, o := range redfish.New(redfish.Options{}).Steps(node.Node{}) {
+	for _, o := range redfish.New(redfish.Options{}).Steps(node.Node{Driver: "idrac"}) {
 		fmt.Fprintf(&out, "%s.%s", o.Interface, o.Step)
 		for _, f := range slices.Sorted(maps.Keys(o.Priority)) {
 			fmt.Fprintf(&out, " %s:%d", f, o.Priority[f])
