@@ -46,7 +46,7 @@ func TestDisabledMemory(t *testing.T) {
 	}
 }
 
-// TestSystemRead: the switches of a BMC's report reach the ports and the plugin data, as those of a ramdisk do.
+// TestSystemRead: the switches of a BMC's report reach the ports and the plugin data, as the switches of a ramdisk do.
 func TestSystemRead(t *testing.T) {
 	tlvs := lldp.Stated{ChassisID: "00:1c:73:aa:bb:cc", PortID: "Ethernet1/7"}.TLVs()
 	d := &decision{n: node.Node{UUID: "n1"}}

@@ -103,8 +103,8 @@ func (f *firmware) vacate() {
 	f.busy = false
 }
 
-// flash writes an image. The controller runs its own at once, the machine with its next start; in the middle of a start,
-// that is at once, too.
+// flash writes an image. The controller runs its own at once, the machine with its next start; in the middle of a
+// start, it does so at once, too.
 func (f *firmware) flash(i firmwareImage, starting bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -126,7 +126,7 @@ func (f *firmware) start() {
 	}
 }
 
-// schedule keeps a job for the machine's next start, whose task is gone.
+// schedule keeps a job without a task for the machine's next start.
 func (f *firmware) schedule(id string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

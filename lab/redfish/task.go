@@ -36,7 +36,7 @@ type work struct {
 	prepare func(ctx context.Context) error
 	finish  func() error // the result once its time is over
 	cancel  func()       // gives up the request's reservations; nil for nothing
-	// held is the state in which a prepared task waits for the machine's next start; "" for one that does not. gone
+	// held is the state in which a prepared task waits for the machine's next start; "" if it does not wait. gone
 	// reports whether a task that has ended is forgotten. Both may be nil.
 	held func() taskState
 	gone func(id string) bool

@@ -55,8 +55,8 @@ type identified struct {
 // maxIdentity is the longest identity (802.1AB, 8.5.2.3).
 const maxIdentity = 255
 
-// stated reads an identity; nil for none. A MAC address is one without a kind, too. Redfish writes the bytes of a port's
-// identity as octets with colons between, and most BMCs write the text that they are.
+// stated reads an identity; nil for none. A MAC address is one without a kind, too. Redfish writes the bytes of a
+// port's identity as octets with colons between, and most BMCs write them as text.
 func stated(id, kind string) *identified {
 	if id = strings.TrimSpace(id); id == "" || kind == "NotTransmitted" || id == "No Link" { // Dell's word for none
 		return nil

@@ -299,8 +299,7 @@ func (c *Config) powerFlags(s *settings) {
 			fmt.Sprintf("%s; for one node, in seconds: %s in its driver_info", p.Help, p.Key()),
 			within(p.Least, p.Most, fmt.Sprintf(" is out of bounds: say from %s to %s", p.Least, p.Most)))
 	}
-	s.tlsVars(&c.BMCTLS, "bmc-", "that BMCs are called by; for one node: redfish_tls_minimum_version and "+
-		"redfish_tls_ciphers in its driver_info", "1.1")
+	s.tlsVars(&c.BMCTLS, "bmc-", "that BMCs are called by", "1.1")
 	s.BoolVar(&c.IPMISendRaw, "ipmi-send-raw", false,
 		"let operators send any command to an IPMI BMC: the vendor method and the step send_raw, which reach past every "+
 			"check of this conductor")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/ferrite-metal/ferrite/conductor/bmc/driverinfo"
 	"github.com/ferrite-metal/ferrite/conductor/outbound/tlspolicy"
 )
 
@@ -13,18 +14,24 @@ type tlsWords struct {
 	prefix, least    string // of the settings, and of the versions
 }
 
-// tlsVars declares both settings of a service. Their names and values are those of Ironic's options.
+// tlsVars declares both settings of a service. Ironic's options have the same names and values.
 func (s *settings) tlsVars(at *tlsWords, prefix, what, least string) {
 	at.prefix, at.least = prefix, least
 	versions := []string{"1.2", "1.3"}
 	if least == "1.1" {
 		versions = []string{"1.1", "1.2", "1.3"}
 	}
+	node := func(key string) string {
+		if prefix != "bmc-" {
+			return ""
+		}
+		return "; for one node: " + key + " in its driver_info"
+	}
 	s.wordVar(func(w string) { at.Minimum = w }, prefix+"tls-minimum-version", "1.2",
-		"oldest version of TLS "+what, versions...)
+		"oldest version of TLS "+what+node(driverinfo.MinimumKey), versions...)
 	s.StringVar(&at.Ciphers, prefix+"tls-ciphers", "",
-		"cipher `suites` of TLS 1.2 "+what+", by their names in OpenSSL or IANA, with colons between; those of TLS 1.3 are "+
-			"always on (default: the secure ones)")
+		"cipher `suites` of TLS 1.2 "+what+", by their names in OpenSSL or IANA, with colons between; TLS 1.3 always has its "+
+			"own (default: the secure ones)"+node(driverinfo.CiphersKey))
 }
 
 // policy reads the settings of a service.

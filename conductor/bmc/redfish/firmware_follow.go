@@ -33,7 +33,7 @@ func (t *FirmwareTimes) complete() {
 	}
 }
 
-// byStart reports a component whose new firmware needs a start of the machine.
+// byStart reports a component with firmware that runs after the next start of the machine.
 func (f firmwareSetting) byStart() bool {
 	return f.Component == "bios" || strings.HasPrefix(f.Component, "nic:")
 }
@@ -90,7 +90,7 @@ func (r *stepCall) started() bool {
 	return slices.ContainsFunc(r.memory.Starts, func(s string) bool { return strings.HasPrefix(s, r.memory.Task+" ") })
 }
 
-// forgotten decides how to find out the result of an update whose task is gone. The version decides where it has
+// forgotten decides how to find out the result of an update without a task. The version decides where it has
 // changed. Dell's Lifecycle Controller has a list of jobs of its own. Other BMCs may have staged the image: the machine
 // is started, and the versions are compared.
 func (r *stepCall) forgotten(f firmwareSetting) (node.StepReport, error) {
@@ -173,7 +173,7 @@ func (r *stepCall) lastRestart() (string, error) {
 	return m.LastResetTime, nil
 }
 
-// interruption tells a task that a restart of the BMC has cost from others.
+// interruption names the restart of the BMC that has cost a task; "" for none.
 func (r *stepCall) interruption() string {
 	if at, err := r.lastRestart(); err == nil && at != r.memory.Was[lastReset] {
 		return " (it restarted in the middle of the update, at " + quote([]string{at}) + ")"

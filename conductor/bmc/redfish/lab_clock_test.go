@@ -23,17 +23,19 @@ func TestBMCClock(t *testing.T) {
 		!strings.HasSuffix(report.Note, "is set to 2027-01-01T00:30:15Z") {
 		t.Errorf("%q, %v", report.Note, err)
 	}
-	if at := s.Read(t, managerPath); at["DateTime"] != "2027-01-01T02:30:15+02:00" || at["DateTimeLocalOffset"] != "+02:00" {
+	if at := s.Read(t, managerPath); at["DateTime"] != "2027-01-01T02:30:15+02:00" ||
+		at["DateTimeLocalOffset"] != "+02:00" {
 		t.Errorf("the BMC shows %v, %v", at["DateTime"], at["DateTimeLocalOffset"])
 	}
 	if _, err := s.do(t, "management.set_bmc_clock", nil); err != nil {
 		t.Errorf("to this host's time: %v", err)
 	}
-	if report, err := s.do(t, "management.verify_bmc_clock", nil); err != nil || !strings.Contains(report.Note, "is right") {
+	if report, err := s.do(t, "management.verify_bmc_clock", nil); err != nil ||
+		!strings.Contains(report.Note, "is right") {
 		t.Errorf("afterwards: %q, %v", report.Note, err)
 	}
-	for value, want := range map[string]string{"tomorrow": "target_datetime is", "2027-01-01T00:00:00": "an offset from UTC",
-		"offset": "datetime_local_offset is"} {
+	for value, want := range map[string]string{"tomorrow": "target_datetime is",
+		"2027-01-01T00:00:00": "an offset from UTC", "offset": "datetime_local_offset is"} {
 		bad := map[string]any{"target_datetime": value}
 		if value == "offset" {
 			bad = map[string]any{"datetime_local_offset": "two hours"}
@@ -45,7 +47,8 @@ func TestBMCClock(t *testing.T) {
 	s.setFault(t, lab.Fault{Kind: lab.ClockKept})
 	_, err := s.do(t, "management.set_bmc_clock", set)
 	var p interface{ Permanent() bool }
-	if !errors.As(err, &p) || !p.Permanent() || !strings.Contains(err.Error(), "the BMC took the time 2027-01-01T00:30:15") {
+	if !errors.As(err, &p) || !p.Permanent() ||
+		!strings.Contains(err.Error(), "the BMC took the time 2027-01-01T00:30:15") {
 		t.Errorf("a clock that NTP sets: %v", err)
 	}
 }

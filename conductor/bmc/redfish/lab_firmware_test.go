@@ -30,7 +30,7 @@ func newUpdate(t *testing.T, vendor string) *stage {
 	return s
 }
 
-// An update whose task does not end as it should: each case is told apart, and ends with the new version or a reason.
+// An update may lose its task, or wait for a start: each case ends with the new version or its own reason.
 func TestUpdatesThatGoAstray(t *testing.T) {
 	url := redfishtest.Images(t)
 	const nic = "nic:52:54:00:77:00:01"

@@ -54,7 +54,8 @@ func (p *parts) readDellSwitches() {
 	for _, m := range all.Members[:min(len(all.Members), maxParts)] {
 		i := slices.IndexFunc(p.out.Cards, func(c node.Card) bool { return c.Name == tidy(m.FQDD) })
 		if i >= 0 && p.out.Cards[i].Switch == nil {
-			p.out.Cards[i].Switch = lldp.Stated{ChassisID: tidy(m.SwitchConnectionID), PortID: tidy(m.SwitchPortConnectionID)}.TLVs()
+			stated := lldp.Stated{ChassisID: tidy(m.SwitchConnectionID), PortID: tidy(m.SwitchPortConnectionID)}
+			p.out.Cards[i].Switch = stated.TLVs()
 		}
 	}
 }

@@ -25,7 +25,9 @@ func (r *stepCall) clearForeign() (node.StepReport, error) {
 	if err != nil {
 		return node.StepReport{}, err
 	}
-	all = slices.DeleteFunc(all, func(c raidController) bool { return strings.Contains(strings.ToUpper(c.id+c.name), "BOSS") })
+	all = slices.DeleteFunc(all, func(c raidController) bool {
+		return strings.Contains(strings.ToUpper(c.id+" "+c.name), "BOSS")
+	})
 	if r.memory.Item >= len(all) {
 		report, err := asWanted(all)
 		report.Note = "no volumes and no foreign configurations are left"

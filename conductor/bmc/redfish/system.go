@@ -126,7 +126,7 @@ func (d *Driver) System(ctx context.Context, n node.Node) (out node.System, err 
 }
 
 // serviceTag is the number by which Dell knows a machine, and which its DMI has as the serial number. SerialNumber of
-// its Redfish is that of the board (Ironic, drac/inspect.py).
+// its Redfish is the number of the board (Ironic, drac/inspect.py).
 func serviceTag(sys *schemas.ComputerSystem) string { return label(sys.SKU) }
 
 // SystemUUID reads the UUID of the machine; "" when the BMC has none.

@@ -86,8 +86,8 @@ func (t *target) parseConnection(n node.Node) (err error) {
 		return err
 	}
 	if t.tls == tlsLegacy && (t.minimum != "" || t.ciphers != "") {
-		return driverinfo.Wrong(tlsKey, "is legacy, which takes every version and cipher suite: remove it, or remove %s and %s",
-			driverinfo.MinimumKey, driverinfo.CiphersKey)
+		return driverinfo.Wrong(tlsKey, "is legacy, which takes every version and cipher suite: remove it, or remove "+
+			"%s and %s", driverinfo.MinimumKey, driverinfo.CiphersKey)
 	}
 	prefix, err := driverinfo.RootPrefix(n)
 	switch {

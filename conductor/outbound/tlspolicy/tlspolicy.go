@@ -56,13 +56,14 @@ func Parse(minimum, ciphers, least string) (p Policy, err error) {
 		return Policy{}, err
 	}
 	if p.Minimum == tls.VersionTLS13 {
-		return Policy{}, &Error{Ciphers, "has no effect with the minimum version 1.3, whose suites cannot be chosen: leave " +
+		return Policy{}, &Error{Ciphers, "has no effect with the minimum version 1.3: its suites cannot be chosen; leave " +
 			"it out, or set the minimum version to 1.2"}
 	}
 	return p, nil
 }
 
-// suites reads names with colons, commas or spaces between, as OpenSSL's lists have them. A name is OpenSSL's or IANA's.
+// suites reads names with colons, commas or spaces between, as OpenSSL's lists have them; a name is OpenSSL's or
+// IANA's.
 func suites(list string) (all []uint16, err error) {
 	known := names()
 	for _, name := range strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(":, ", r) }) {
