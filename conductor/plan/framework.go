@@ -32,7 +32,7 @@ func driven(n *node.Node, kind string) bool {
 func (d *decision) offers(fw node.Framework) []node.StepOffer {
 	var out []node.StepOffer
 	for _, o := range d.f.Offers {
-		if _, ok := o.Priority[fw]; ok && driven(&d.n, o.Interface) {
+		if _, ok := o.Priority[fw]; ok && driven(&d.n, o.Interface) && o.Refusal == "" {
 			out = append(out, o)
 		}
 	}

@@ -189,8 +189,9 @@ func TestRefusesToStart(t *testing.T) {
 		"no such file":             {[]string{"--config", "/nope.yaml"}, "/nope.yaml"},
 		"an old TLS":               {[]string{"--tls-minimum-version", "1.1"}, "say 1.2 or 1.3"},
 		"ciphers by group":         {[]string{"--agent-tls-ciphers", "HIGH"}, `--agent-tls-ciphers has "HIGH"`},
-		"ciphers without effect":   {[]string{"--bmc-tls-minimum-version", "1.3", "--bmc-tls-ciphers", "AES128-SHA"}, "has no effect"},
-		"a priority below zero":    {[]string{"--erase-devices-priority", "-1"}, "--erase-devices-priority -1"},
+		"ciphers without effect": {[]string{"--bmc-tls-minimum-version", "1.3", "--bmc-tls-ciphers", "AES128-SHA"},
+			"has no effect"},
+		"a priority below zero": {[]string{"--erase-devices-priority", "-1"}, "--erase-devices-priority -1"},
 		"overwriting nothing": {
 			[]string{"--shred-random-overwrite-iterations", "0", "--shred-final-overwrite-with-zeros=false"},
 			"--shred-random-overwrite-iterations 0",

@@ -30,8 +30,8 @@ func (s *settings) tlsVars(at *tlsWords, prefix, what, least string) {
 	s.wordVar(func(w string) { at.Minimum = w }, prefix+"tls-minimum-version", "1.2",
 		"oldest version of TLS "+what+node(driverinfo.MinimumKey), versions...)
 	s.StringVar(&at.Ciphers, prefix+"tls-ciphers", "",
-		"cipher `suites` of TLS 1.2 "+what+", by their names in OpenSSL or IANA, with colons between; TLS 1.3 always has its "+
-			"own (default: the secure ones)"+node(driverinfo.CiphersKey))
+		"cipher `suites` of TLS 1.2 "+what+", by their names in OpenSSL or IANA, with colons between; TLS 1.3 always has "+
+			"its own (default: the secure ones)"+node(driverinfo.CiphersKey))
 }
 
 // policy reads the settings of a service.

@@ -17,8 +17,8 @@ const (
 	SilentKey  = "firmware_update_unresponsive_bmc_wait"
 )
 
-// TLS reads the policy of the connections to a node's BMC, as text that Parse of package tlspolicy reads: the node's own
-// settings, "" where there are none.
+// TLS reads a node's own policy of the connections to its BMC, as text that Parse of package tlspolicy reads; "" for
+// parts that are not set.
 func TLS(n node.Node) (minimum, ciphers string, err error) {
 	if minimum, err = Text(n, MinimumKey); err != nil {
 		return "", "", err

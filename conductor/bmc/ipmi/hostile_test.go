@@ -28,7 +28,8 @@ func TestHostileAnswers(t *testing.T) {
 		return random.IntN(n)
 	}
 	d := newDriver(t,
-		ipmi.Options{SendRaw: true, RequestTimeout: 200 * time.Millisecond, BackOff: time.Nanosecond, MaxBackOff: time.Nanosecond})
+		ipmi.Options{SendRaw: true, RequestTimeout: 200 * time.Millisecond, BackOff: time.Nanosecond,
+			MaxBackOff: time.Nanosecond})
 	n := b.node()
 	ops := []func() error{
 		func() error { _, err := d.PowerState(t.Context(), n); return err },

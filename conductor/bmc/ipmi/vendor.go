@@ -29,8 +29,8 @@ func vendorMethods() vendor.Methods[func(ctx context.Context, s *session, args m
 func (d *Driver) VendorMethods() []node.VendorMethod { return vendorMethods().List() }
 
 // rawOff is the reason why a conductor sends no raw commands (Ironic forbids them by default since its bug 2150458).
-const rawOff = "raw commands reach past every check of this conductor, and may change the BMC's users or brick it: they " +
-	"are off unless the conductor is started with --ipmi-send-raw"
+const rawOff = "raw commands reach past every check of this conductor, and may change the BMC's users or brick it: " +
+	"they are off unless the conductor is started with --ipmi-send-raw"
 
 // CheckVendor refuses calls that no BMC could carry out, and raw commands where they are off.
 func (d *Driver) CheckVendor(_ context.Context, n node.Node, method string, args map[string]any) error {

@@ -78,13 +78,13 @@ func setClock(r *stepCall) (node.StepReport, error) {
 	if a.Target != "" {
 		var err error
 		if target, err = time.Parse(time.RFC3339, a.Target); err != nil {
-			return node.StepReport{}, broken("the step's arguments are wrong: target_datetime is %q: expected a time with an offset from UTC, such as "+
-				"2026-01-31T12:00:00+00:00", a.Target)
+			return node.StepReport{}, broken("the step's arguments are wrong: target_datetime is %q: expected a "+
+				"time with an offset from UTC, such as 2026-01-31T12:00:00+00:00", a.Target)
 		}
 	}
 	if a.Offset != "" && !localOffset.MatchString(a.Offset) {
-		return node.StepReport{}, broken("the step's arguments are wrong: datetime_local_offset is %q: expected an offset from "+
-			"UTC, such as +02:00", a.Offset)
+		return node.StepReport{}, broken("the step's arguments are wrong: datetime_local_offset is %q: expected an offset "+
+			"from UTC, such as +02:00", a.Offset)
 	}
 	m, shown, err := r.bmcTime()
 	if target.IsZero() {

@@ -100,7 +100,8 @@ func New(o Options) *Driver {
 	if o.VerifyClock {
 		clock = 1 // as in Ironic
 	}
-	return &Driver{patience: o.StepPatience, firmware: o.Firmware, clock: clock, cas: o.CAs, dialer: o.Dialer, tls: o.TLS, solConsole: o.SOLConsole,
+	return &Driver{patience: o.StepPatience, firmware: o.Firmware, clock: clock, cas: o.CAs, dialer: o.Dialer,
+		tls: o.TLS, solConsole: o.SOLConsole,
 		pool: controller.New(controller.Options{
 			Driver: "redfish", Log: o.Log, Failure: failure, CallTimeout: o.CallTimeout,
 			LogoutTimeout: min(o.RequestTimeout, 15*time.Second),

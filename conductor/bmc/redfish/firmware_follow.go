@@ -116,8 +116,8 @@ func (r *stepCall) forgotten(f firmwareSetting) (node.StepReport, error) {
 		return node.StepReport{}, broken("update %s with %s: the Lifecycle Controller's job %s is %s: %s", f.Component, f.URL,
 			id, job.JobState, quote([]string{job.Message}))
 	case known && job.JobState == "" && !r.started():
-		return node.StepReport{}, broken("update %s with %s: the BMC has forgotten its task%s, and the Lifecycle Controller has "+
-			"no job %s: the image was not fetched or not accepted; look into the Lifecycle log", f.Component, f.URL,
+		return node.StepReport{}, broken("update %s with %s: the BMC has forgotten its task%s, and the Lifecycle Controller "+
+			"has no job %s: the image was not fetched or not accepted; look into the Lifecycle log", f.Component, f.URL,
 			r.interruption(), id)
 	case known && job.waits() && r.started():
 		return r.watch(fmt.Sprintf("the Lifecycle Controller's job %s is %s", id, job.JobState))
@@ -157,8 +157,8 @@ func (r *stepCall) resultUnknown(f firmwareSetting, version string) error {
 		return broken("the BMC has forgotten its task %s%s, and shows no version of %s: look into its log, and run the step "+
 			"again if the update is missing", r.memory.Task, r.interruption(), f.Component)
 	}
-	return broken("the BMC has forgotten its task %s%s, and the version of %s is still %q: look into the BMC's log, and run "+
-		"the step again if the update is missing", r.memory.Task, r.interruption(), f.Component, version)
+	return broken("the BMC has forgotten its task %s%s, and the version of %s is still %q: look into the BMC's log, and "+
+		"run the step again if the update is missing", r.memory.Task, r.interruption(), f.Component, version)
 }
 
 // lastReset is the key in memory of the time at which the BMC itself was started last.

@@ -54,8 +54,8 @@ func (r *stepCall) settleBMC(f firmwareSetting) (report node.StepReport, settled
 	if err := r.resources(); err != nil {
 		r.memory.Good = 0
 		if spent > r.firmware.Settle {
-			return report, false, broken("the BMC does not settle within %s after its update: expected %d good answers in a row, "+
-				"the last is: %v; restart the BMC by hand", r.firmware.Settle, steady, describe(err))
+			return report, false, broken("the BMC does not settle within %s after its update: expected %d good answers in a "+
+				"row, the last is: %v; restart the BMC by hand", r.firmware.Settle, steady, describe(err))
 		}
 		report, err = r.look("the BMC has not settled: " + clip(describe(err).Error(), maxError))
 		return report, false, err

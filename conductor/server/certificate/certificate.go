@@ -41,8 +41,8 @@ func parse(contents [][]byte) (*tls.Certificate, error) {
 // Restrict has set change the versions and cipher suites of every configuration that TLS makes. Call it before TLS.
 func (c *Certificate) Restrict(set func(*tls.Config)) { c.restrict = set }
 
-// TLS is the configuration of a server, from TLS 1.2 on, or as Restrict says. It offers only HTTP/1.1: a client's cost is bounded by its
-// connections, and HTTP/2 makes hundreds of streams out of one connection.
+// TLS is the configuration of a server, from TLS 1.2 on, or as Restrict says. It offers only HTTP/1.1: a client's cost
+// is bounded by its connections, and HTTP/2 makes hundreds of streams out of one connection.
 func (c *Certificate) TLS() *tls.Config {
 	conf := &tls.Config{
 		MinVersion:     tls.VersionTLS12,
