@@ -62,7 +62,17 @@ func Check(d Document) (all []Problem) {
 		checkDataImage(d, add)
 	case *HostFirmwareComponents:
 		checkUpdates(d, add)
-	case *HardwareData, *Namespace, *HostFirmwareSettings, *FirmwareSchema, *HostUpdatePolicy: // their tags say it all
+	case *HostClaim:
+		checkClaim(d, add)
+	case *HostDeployPolicy:
+		checkDeployPolicy(d, add)
+	case *BMCEventSubscription:
+		checkSubscription(d, add)
+	case *PreprovisioningImage:
+		checkPreprovisioningImage(d, add)
+	case *HostNetworkAttachment:
+		checkNetworkAttachment(d, add)
+	case *BareMetalSwitch, *HardwareData, *Namespace, *HostFirmwareSettings, *FirmwareSchema, *HostUpdatePolicy: // their tags say it all
 	}
 	return all
 }
@@ -78,6 +88,10 @@ func CheckChange(old, next Document) (all []Problem) {
 	case *Secret:
 		if old, ok := old.(*Secret); ok {
 			checkSecretChange(old, next, add)
+		}
+	case *BMCEventSubscription:
+		if old, ok := old.(*BMCEventSubscription); ok {
+			checkSubscriptionChange(old, next, add)
 		}
 	}
 	return all

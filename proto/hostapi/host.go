@@ -22,11 +22,11 @@ func (h *Host) Uninspected() bool {
 
 // HostSpec is a machine as it is wanted.
 type HostSpec struct {
-	Taints                         []Taint            `json:"taints,omitempty" doc:"Kept for clients that look at them; not acted on."`
+	Taints                         []Taint            `json:"taints,omitempty" doc:"Deprecated, and without effect, as in Metal3; the condition FieldsUsed reports that."`
 	BMC                            BMC                `json:"bmc,omitzero" doc:"How the machine's controller is reached. Without it nothing is done about the machine."`
 	RAID                           *RAID              `json:"raid,omitempty" doc:"Wanted volumes. Left out, the present volumes stay."`
-	Firmware                       *Firmware          `json:"firmware,omitempty" doc:"Three settings of the BIOS. No longer acted on."`
-	HardwareProfile                string             `json:"hardwareProfile,omitempty" doc:"Deprecated, and not acted on."`
+	Firmware                       *Firmware          `json:"firmware,omitempty" doc:"Three settings of the BIOS, under the names that its vendor has for them. HostFirmwareSettings has all, and prevails."`
+	HardwareProfile                string             `json:"hardwareProfile,omitempty" doc:"Deprecated: the root disk of a host without rootDeviceHints, by a name such as unknown (/dev/sda), libvirt (/dev/vda) or dell (SCSI address 0:0:0:0)."`
 	RootDeviceHints                *RootDeviceHints   `json:"rootDeviceHints,omitempty" doc:"Onto which disk the image is written. All hints that are given must hold."`
 	BootMode                       BootMode           `json:"bootMode,omitempty" rule:"enum=UEFI/UEFISecureBoot/legacy" doc:"How the firmware starts the machine; UEFI when left out."`
 	BootMACAddress                 string             `json:"bootMACAddress,omitempty" rule:"form=mac" doc:"Address of the network card the machine boots from. Once set, it stays."`
@@ -44,7 +44,7 @@ type HostSpec struct {
 	Architecture                   string             `json:"architecture,omitempty" doc:"CPU architecture, as x86_64; found by the inspection when left out."`
 	DisablePowerOff                bool               `json:"disablePowerOff,omitempty" doc:"Whether the machine is never powered off, only rebooted."`
 	InspectionMode                 InspectionMode     `json:"inspectionMode,omitempty" rule:"enum=disabled/agent/fast" doc:"How the machine is inspected: by its agent (when left out), fast by its BMC, or not at all."`
-	NetworkInterfaces              []NetworkInterface `json:"networkInterfaces,omitempty" doc:"Switch networks the machine's cards are attached to. Kept, not acted on."`
+	NetworkInterfaces              []NetworkInterface `json:"networkInterfaces,omitempty" doc:"Switch networks that the machine's cards are to be attached to. Without effect, since this conductor configures no switches; the condition FieldsUsed reports that."`
 }
 
 // BMC is how the machine's controller is reached.
@@ -151,7 +151,7 @@ type SoftwareRAIDVolume struct {
 	PhysicalDisks []RootDeviceHints `json:"physicalDisks,omitempty" rule:"minitems=2" doc:"Hints of the disks it is made of."`
 }
 
-// Firmware is three settings of a BIOS, no longer acted on by Metal3 itself.
+// Firmware is three settings of a BIOS. Metal3 itself has given them up since 2026-08 (0.14).
 type Firmware struct {
 	VirtualizationEnabled             *bool `json:"virtualizationEnabled,omitempty" doc:"Whether the CPU's virtualization is on."`
 	SimultaneousMultithreadingEnabled *bool `json:"simultaneousMultithreadingEnabled,omitempty" doc:"Whether cores have several threads."`
@@ -176,12 +176,12 @@ type NetworkInterface struct {
 
 // Attachment names a HostNetworkAttachment.
 type Attachment struct {
-	Name      string `json:"name" rule:"required" doc:"Name of a HostNetworkAttachment."`
-	Namespace string `json:"namespace,omitempty" doc:"Its namespace."`
+	Name      string `json:"name,omitempty" rule:"form=name" doc:"Name of a HostNetworkAttachment."`
+	Namespace string `json:"namespace,omitempty" rule:"form=label" doc:"Its namespace."`
 }
 
 // SwitchPort is a port of a switch.
 type SwitchPort struct {
-	SwitchID string `json:"switchID" rule:"required" doc:"Identity of the switch."`
+	SwitchID string `json:"switchID" rule:"required,form=mac" doc:"MAC address of the switch."`
 	PortID   string `json:"portID" rule:"required" doc:"Identity of the port."`
 }

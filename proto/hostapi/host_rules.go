@@ -23,14 +23,13 @@ func hostRules() []hostRule {
 		{"the address of the BMC is one that a driver takes", checkBMCAddress},
 		{"drivers that cannot report the machine's addresses need its boot MAC", checkBootMAC},
 		{"the BMC's driver can set up the secure boot and RAID of the host", checkDriver},
-		{"the settings of firmware are elsewhere now", checkFirmware},
-		{"secrets are those of the host's own namespace", checkReferences},
+		{"a reference to a secret names one", checkReferences},
 		{"an image has a URL that can be fetched, and a checksum unless none is needed", checkImage},
 		{"a device is named in /dev or by path", checkDeviceName},
 		{"volumes are of a controller or of the kernel", checkRAID},
 		{"annotations say what they must", checkAnnotations},
 		{"a machine that is never powered off is on", checkPower},
-		{"a network card is named or has an address", checkNetworkInterfaces},
+		{"a network card is named or has an address, and is there once", checkNetworkInterfaces},
 	}
 }
 
@@ -86,35 +85,21 @@ func checkDriver(h *Host, add report) {
 	}
 }
 
-func checkFirmware(h *Host, add report) {
-	if h.Spec.Firmware != nil {
-		add(Problem{Path: "spec.firmware", Forbidden: true,
-			Reason: "it is no longer acted on: settings of the firmware are a HostFirmwareSettings' of the host's name"})
-	}
-}
-
+// checkReferences leaves a secret of another namespace to its use, which refuses it: see Warnings.
 func checkReferences(h *Host, add report) {
 	for _, r := range []struct {
 		name string
 		ref  *SecretReference
 	}{{"userData", h.Spec.UserData}, {"networkData", h.Spec.NetworkData}, {"metaData", h.Spec.MetaData}} {
-		if r.ref == nil {
-			continue
-		}
-		if r.ref.Name == "" {
+		if r.ref != nil && r.ref.Name == "" {
 			add(Problem{Path: "spec." + r.name + ".name", Reason: "the name of a Secret is required", Missing: true})
-		}
-		if r.ref.Namespace != "" && r.ref.Namespace != h.Namespace {
-			add(Problem{
-				Path: "spec." + r.name + ".namespace", Value: r.ref.Namespace,
-				Reason: "secrets of another namespace than the host's are not used",
-			})
 		}
 	}
 }
 
-func checkImage(h *Host, add report) {
-	i := h.Spec.Image
+func checkImage(h *Host, add report) { checkImageAt("spec.image", h.Spec.Image, add) }
+
+func checkImageAt(path string, i *Image, add report) {
 	if i == nil || i.URL == "" { // the tags report that
 		return
 	}
@@ -122,17 +107,17 @@ func checkImage(h *Host, add report) {
 	named := err == nil && u.Scheme == "image" && u.Opaque != "" // image:NAME
 	if err != nil || !named && (!slices.Contains([]string{"http", "https", "file", "oci"}, u.Scheme) ||
 		u.Host == "" && u.Path == "") {
-		add(Problem{Path: "spec.image.url", Value: i.URL,
+		add(Problem{Path: path + ".url", Value: i.URL,
 			Reason: "expected a URL of http, https, file or oci, or image:NAME for an image of the conductor"})
 		return
 	}
 	switch {
 	case named: // the conductor knows its checksum
 	case u.Scheme == "oci" && i.Checksum != "":
-		add(Problem{Path: "spec.image.checksum", Reason: "images of a container registry bring their own", Forbidden: true})
+		add(Problem{Path: path + ".checksum", Reason: "images of a container registry bring their own", Forbidden: true})
 	case u.Scheme == "oci", i.Format != nil && *i.Format == LiveISO:
 	case i.Checksum == "":
-		add(Problem{Path: "spec.image.checksum", Missing: true,
+		add(Problem{Path: path + ".checksum", Missing: true,
 			Reason: "it is required for images that are written: its hexadecimal digits, or a URL of a file with them"})
 	}
 }
@@ -210,14 +195,8 @@ func checkAnnotations(h *Host, add report) {
 		value, path := h.Annotations[name], "metadata.annotations["+name+"]"
 		var into any
 		switch {
-		case name == AnnotationReboot, strings.HasPrefix(name, AnnotationReboot+"/"):
-			r := Reboot{}
-			if strictly(value, &r) != nil || !slices.Contains([]RebootMode{"", RebootHard, RebootSoft}, r.Mode) {
-				add(Problem{
-					Path: path, Value: value,
-					Reason: `expected nothing, or JSON like {"mode": "hard", "force": true}; modes are hard and soft`,
-				})
-			}
+		case IsReboot(name):
+			checkReboot(path, value, add)
 			continue
 		case name == AnnotationInspect && value != "" && value != InspectDisabled:
 			add(Problem{Path: path, Value: value, Reason: `expected nothing or "disabled"`})
@@ -238,6 +217,16 @@ func checkAnnotations(h *Host, add report) {
 	}
 }
 
+func checkReboot(path, value string, add report) {
+	r := Reboot{}
+	if strictly(value, &r) != nil || !slices.Contains([]RebootMode{"", RebootHard, RebootSoft}, r.Mode) {
+		add(Problem{
+			Path: path, Value: value,
+			Reason: `expected nothing, or JSON like {"mode": "hard", "force": true}; modes are hard and soft`,
+		})
+	}
+}
+
 // strictly reads JSON without unknown fields; nothing is well, too.
 func strictly(text string, into any) error {
 	if text == "" {
@@ -255,11 +244,18 @@ func checkPower(h *Host, add report) {
 }
 
 func checkNetworkInterfaces(h *Host, add report) {
+	seen := map[string]bool{}
 	for i, n := range h.Spec.NetworkInterfaces {
-		if n.Name == "" && n.MACAddress == "" {
-			add(Problem{Path: fmt.Sprintf("spec.networkInterfaces[%d]", i), Reason: "a name or a macAddress is required",
-				Missing: true})
+		path, key := fmt.Sprintf("spec.networkInterfaces[%d]", i), strings.ToLower(n.Name+n.MACAddress)
+		switch {
+		case key == "":
+			add(Problem{Path: path, Reason: "a name or a macAddress is required", Missing: true})
+		case n.Name != "" && n.MACAddress != "":
+			add(Problem{Path: path, Reason: "a name and a macAddress exclude each other", Forbidden: true})
+		case seen[key]:
+			add(Problem{Path: path, Value: n.Name + n.MACAddress, Reason: "another entry names this card already"})
 		}
+		seen[key] = true
 	}
 }
 

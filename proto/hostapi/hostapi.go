@@ -1,7 +1,8 @@
 // Package hostapi defines the documents about hosts, as people write them and kubectl shows them. Metal3's are
-// BareMetalHost, HardwareData, DataImage, and for firmware HostFirmwareSettings, FirmwareSchema,
-// HostFirmwareComponents and HostUpdatePolicy. Kubernetes' own that go with them are Secret, Namespace and Event.
-// Kinds is the table of the writable ones.
+// BareMetalHost, HardwareData, DataImage, BMCEventSubscription and PreprovisioningImage; for firmware
+// HostFirmwareSettings, FirmwareSchema, HostFirmwareComponents and HostUpdatePolicy; for several tenants HostClaim and
+// HostDeployPolicy; for switches HostNetworkAttachment and BareMetalSwitch. Kubernetes' own that go with them are
+// Secret, Namespace and Event. Kinds is the table of the writable ones.
 //
 // It has the shape of each, its words, and the rules for its fields. The struct tags "rule" and "doc" yield the checks
 // and the OpenAPI schema; host_rules.go has the rules between fields.
@@ -9,6 +10,8 @@
 // Shapes are those in metal3.io/v1alpha1 (baremetal-operator 0.14) and core/v1. The package must not act on documents:
 // that is the part of conductor/extras/hosts/host.
 package hostapi
+
+import "strings"
 
 // Groups and versions the documents are written in.
 const (
@@ -32,6 +35,13 @@ const (
 	KindFirmwareSchema     = "FirmwareSchema"
 	KindFirmwareComponents = "HostFirmwareComponents"
 	KindUpdatePolicy       = "HostUpdatePolicy"
+
+	KindClaim                = "HostClaim"
+	KindDeployPolicy         = "HostDeployPolicy"
+	KindSubscription         = "BMCEventSubscription"
+	KindPreprovisioningImage = "PreprovisioningImage"
+	KindNetworkAttachment    = "HostNetworkAttachment"
+	KindSwitch               = "BareMetalSwitch"
 )
 
 // Finalizer keeps a deleted host until its machine has been released.
@@ -71,6 +81,11 @@ const (
 	// and an existing node keeps its group.
 	AnnotationGroup = "ferrite/conductor-group"
 )
+
+// IsReboot reports whether an annotation asks for a reboot.
+func IsReboot(annotation string) bool {
+	return annotation == AnnotationReboot || strings.HasPrefix(annotation, AnnotationReboot+"/")
+}
 
 // Reboot is the value of a reboot annotation.
 type Reboot struct {

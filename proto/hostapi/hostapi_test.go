@@ -52,8 +52,8 @@ func TestCheck(t *testing.T) {
 		`{"bmc":{"address":"ipmi://10.0.0.1"},"bootMode":"UEFISecureBoot"}`:                                  `spec.bootMode: "UEFISecureBoot": a BMC of ipmi`,
 		`{"bmc":{"address":"ipmi://a"},"raid":{"hardwareRAIDVolumes":[{"level":"1"}]}}`:                      `spec.raid.hardwareRAIDVolumes: a BMC of ipmi`,
 		`{"bootMACAddress":"52-54-00-00-00-01"}`:                                                             `spec.bootMACAddress: "52-54-00-00-00-01": expected a MAC`,
-		`{"firmware":{"sriovEnabled":true}}`:                                                                 `spec.firmware: it is no longer`,
-		`{"userData":{"name":"a","namespace":"other"}}`:                                                      `spec.userData.namespace: "other": secrets of another`,
+		`{"firmware":{"sriovEnabled":true}}`:                                                                 "",
+		`{"userData":{"name":"a","namespace":"other"}}`:                                                      "", // refused at its use
 		`{"networkData":{}}`:                                                                                 `spec.networkData.name: the name of a Secret`,
 		`{"image":{"url":"http://h/i","checksum":"abc"}}`:                                                    "",
 		`{"image":{"url":"http://h/i"}}`:                                                                     `spec.image.checksum: it is required`,

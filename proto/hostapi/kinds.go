@@ -73,6 +73,40 @@ func Kinds() []Kind {
 			Namespaced: true, New: func() Document { return &HostUpdatePolicy{} },
 			Doc: "When the firmware of the host of the same name is changed.",
 		},
+		{
+			Kind: KindClaim, Group: Group, Version: Version, Plural: "hostclaims", Singular: "hostclaim",
+			Namespaced: true, Status: true, New: func() Document { return &HostClaim{} },
+			Doc: "Asks for a machine of a pool, and has its workload.",
+		},
+		{
+			Kind: KindDeployPolicy, Group: Group, Version: Version, Plural: "hostdeploypolicies",
+			Singular: "hostdeploypolicy", Namespaced: true, Status: true,
+			New: func() Document { return &HostDeployPolicy{} },
+			Doc: "Which namespaces may claim the hosts of its own.",
+		},
+		{
+			Kind: KindSubscription, Group: Group, Version: Version, Plural: "bmceventsubscriptions",
+			Singular: "bmceventsubscription", Short: []string{"bes", "bmcevent"}, Namespaced: true, Status: true,
+			New: func() Document { return &BMCEventSubscription{} },
+			Doc: "Has the BMC of a host send its events to a web server.",
+		},
+		{
+			Kind: KindPreprovisioningImage, Group: Group, Version: Version, Plural: "preprovisioningimages",
+			Singular: "preprovisioningimage", Short: []string{"ppimg"}, Namespaced: true, Status: true,
+			New: func() Document { return &PreprovisioningImage{} },
+			Doc: "Where the ramdisk is that machines of an architecture are installed with.",
+		},
+		{
+			Kind: KindNetworkAttachment, Group: Group, Version: Version, Plural: "hostnetworkattachments",
+			Singular: "hostnetworkattachment", Namespaced: true, Status: true,
+			New: func() Document { return &HostNetworkAttachment{} },
+			Doc: "The setting of a switch port. Kept: this conductor configures no switches.",
+		},
+		{
+			Kind: KindSwitch, Group: Group, Version: Version, Plural: "baremetalswitches", Singular: "baremetalswitch",
+			Short: []string{"bms"}, Namespaced: true, Status: true, New: func() Document { return &BareMetalSwitch{} },
+			Doc: "A switch that machines are attached to. Kept: this conductor configures no switches.",
+		},
 	}
 }
 

@@ -24,7 +24,8 @@ func CheckSizes(old, next Document) (all []Problem) {
 		switch kind := next.About().Kind; {
 		case path == "metadata.annotations":
 			limit = maxAnnotations
-		case strings.HasPrefix(path, "metadata."), kind == KindHost && strings.HasPrefix(path, "spec."):
+		case strings.HasPrefix(path, "metadata."),
+			(kind == KindHost || kind == KindClaim) && strings.HasPrefix(path, "spec."):
 			limit = maxPart
 		}
 		if n > limit && n > was[path] {

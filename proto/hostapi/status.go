@@ -117,4 +117,6 @@ const (
 	ConditionAvailable   = "AvailableForProvisioning"
 	ConditionProgressing = "Progressing"
 	ConditionHealthy     = "Healthy"
+	// ConditionFieldsUsed is there for a host with fields that have no effect, and is False.
+	ConditionFieldsUsed = "FieldsUsed"
 )

@@ -141,9 +141,10 @@ func undone(wanted, done []hostapi.FirmwareUpdate) (all []any) {
 // Changes finds the changes to settings, to updates, or to both.
 func Changes(facts Facts, settings, updates bool) (f Change) {
 	if doc := facts.Documents.Settings; settings && doc != nil {
-		f.Wanted = len(doc.Spec.Settings) > 0
+		wanted, _ := wantedSettings(facts, doc.Spec.Settings)
+		f.Wanted = len(wanted) > 0
 		if differ, _ := pending(doc.Generation, doc.Status.Conditions); differ {
-			f.settings = differing(facts.Report.BIOS, doc.Spec.Settings)
+			f.settings = differing(facts.Report.BIOS, wanted)
 		}
 	}
 	if doc := facts.Documents.Components; updates && doc != nil {

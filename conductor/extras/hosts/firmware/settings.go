@@ -58,8 +58,9 @@ func settingsStatus(facts Facts, of hostapi.HostFirmwareSettings) hostapi.HostFi
 	} else if schema != nil && held(*schema, of.UID) {
 		st.FirmwareSchema = &hostapi.SchemaReference{Namespace: schema.Namespace, Name: schema.Name}
 	}
-	problems := wrongSettings(facts.Report.BIOS, of.Spec.Settings)
-	differs := len(problems) > 0 || len(differing(facts.Report.BIOS, of.Spec.Settings)) > 0
+	wanted, unknown := wantedSettings(facts, of.Spec.Settings)
+	problems := append(wrongSettings(facts.Report.BIOS, wanted), unknown...)
+	differs := len(problems) > 0 || len(differing(facts.Report.BIOS, wanted)) > 0
 	st.Conditions = changeConditions(of.ObjectMeta, st.Conditions, differs, problems, Success,
 		ConfigurationError, facts.Now)
 	return st

@@ -47,6 +47,18 @@ type AttachMedium struct{ Medium node.Medium }
 // DetachMedia empties virtual drives of these kinds.
 type DetachMedia struct{ Devices []string }
 
+// Subscribe has the BMC send its events to a web server. Its result is the subscription's Id. A subscription to the
+// same destination with the same context is taken for it, unless its Id is among Others: the answer to an earlier
+// request may have been lost.
+type Subscribe struct {
+	Destination, Context string
+	Headers              []map[string]string `json:",omitempty"`
+	Others               []string            // Ids of other documents' subscriptions
+}
+
+// Unsubscribe ends a subscription.
+type Unsubscribe struct{ ID string }
+
 // DeleteNode forgets the machine.
 type DeleteNode struct{}
 
@@ -59,6 +71,8 @@ func (SetMaintenance) action() {}
 func (SetRAID) action()        {}
 func (AttachMedium) action()   {}
 func (DetachMedia) action()    {}
+func (Subscribe) action()      {}
+func (Unsubscribe) action()    {}
 func (DeleteNode) action()     {}
 
 // Apply makes the edit to a node read anew. A node that has changed meanwhile

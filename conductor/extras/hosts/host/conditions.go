@@ -2,7 +2,9 @@ package host
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/firmware"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -34,6 +36,7 @@ const (
 	CriticalHealth        = "CriticalError"
 	WorkloadLost          = "WorkloadLost"
 	ForeignWorkload       = "ForeignWorkload"
+	NoEffect              = "NoEffect"
 )
 
 // conditionValue is one condition as it comes to be: its status and reason.
@@ -126,6 +129,26 @@ func (d *decision) setConditions() {
 	d.setCondition(hostapi.ConditionReady, ready, d.facts.CannotMove)
 	d.setCondition(hostapi.ConditionProgressing, t.progressing, d.deletionBlocker())
 	d.setCondition(hostapi.ConditionHealthy, d.health(t.manageable.status == hostapi.True), "")
+	d.setFieldsUsed()
+}
+
+// setFieldsUsed reports the fields of the spec that have no effect. A host without any has no such condition.
+func (d *decision) setFieldsUsed() {
+	inForce, unknown := firmware.General(d.facts.FirmwareFacts())
+	if inForce || d.h.Spec.Firmware == nil {
+		d.h.Status.Provisioning.Firmware = d.h.Spec.Firmware
+	}
+	all := hostapi.WithoutEffect(&d.h)
+	for _, p := range unknown {
+		all = append(all, p.String())
+	}
+	if len(all) > 0 {
+		d.setCondition(hostapi.ConditionFieldsUsed, conditionValue{hostapi.False, NoEffect}, strings.Join(all, "; "))
+		return
+	}
+	d.h.Status.Conditions = slices.DeleteFunc(d.h.Status.Conditions, func(c hostapi.Condition) bool {
+		return c.Type == hostapi.ConditionFieldsUsed
+	})
 }
 
 // changedReasons are the reasons of a condition about a changed node, which does not concern the machine's health.

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -133,6 +134,79 @@ func TestFirmwareSettings(t *testing.T) {
 	if text := facts.Firmware.Settings.Status.Conditions[1].Message; !strings.HasSuffix(text, "; and 10 more") {
 		t.Errorf("of 30 wrong settings: %s", text)
 	}
+}
+
+// TestGeneralFirmware: the fields of spec.firmware are settings of the BIOS under its vendor's names, unless
+// HostFirmwareSettings has them. A field without a setting is named, and nothing is changed then.
+func TestGeneralFirmware(t *testing.T) {
+	bios := func(all ...node.BIOSSetting) edit {
+		return func(facts *Facts) { facts.HardwareReport.BIOS = all }
+	}
+	is := func(name, value string, values ...string) node.BIOSSetting {
+		return node.BIOSSetting{Name: name, Value: &value, AttributeType: "Enumeration", AllowableValues: values}
+	}
+	wants := func(f hostapi.Firmware) edit {
+		return spec(func(s *hostapi.HostSpec) { s.Firmware = &f })
+	}
+	dell := bios(is("LogicalProc", "Enabled", "Enabled", "Disabled"), is("SriovGlobalEnable", "Disabled", "Enabled", "Disabled"),
+		is("ProcVirtualization", "Enabled", "Enabled", "Disabled"))
+	lenovo := bios(is("Processors_HyperThreading", "Enable", "Disable", "Enable"))
+	on, off := ptr(true), ptr(false)
+	for name, c := range map[string]struct {
+		edits  []edit
+		steps  string
+		status bool   // what is wanted is in force
+		unused string // of the condition FieldsUsed
+	}{
+		"as it is": {[]edit{dell, wants(hostapi.Firmware{VirtualizationEnabled: on}), settingsWanted()}, "null", true, ""},
+		"other": {[]edit{dell, wants(hostapi.Firmware{SriovEnabled: on, SimultaneousMultithreadingEnabled: off}),
+			settingsWanted()}, `[{"name":"LogicalProc","value":"Disabled"},{"name":"SriovGlobalEnable","value":"Enabled"}]`,
+			false, ""},
+		"in Lenovo's words": {[]edit{lenovo, wants(hostapi.Firmware{SimultaneousMultithreadingEnabled: off}),
+			settingsWanted()}, `[{"name":"Processors_HyperThreading","value":"Disable"}]`, false, ""},
+		"settings prevail": {[]edit{dell, wants(hostapi.Firmware{SriovEnabled: on}),
+			settingsWanted("SriovGlobalEnable=Disabled")}, "null", false, ""},
+		"no such setting": {[]edit{lenovo, wants(hostapi.Firmware{SimultaneousMultithreadingEnabled: off, SriovEnabled: on}),
+			settingsWanted()}, "null", false, "spec.firmware.sriovEnabled of the host: the machine's BMC reports none of the " +
+			"BIOS settings SriovGlobalEnable, Sriov, DevicesandIOPorts_SRIOV, SR_IOVSupport: name the setting in spec.settings"},
+		"taints": {[]edit{spec(func(s *hostapi.HostSpec) { s.Taints = []hostapi.Taint{{Key: "a", Effect: "NoSchedule"}} })},
+			"null", false,
+			"spec.taints has no effect: Metal3 never acted on it; set taints where the cluster's machine is made"},
+	} {
+		facts := newFacts(hostapi.StateAvailable, node.Manageable, c.edits...)
+		steps, _ := json.Marshal(settingsOf(firmware.Changes(facts.FirmwareFacts(), true, true)))
+		if string(steps) != c.steps {
+			t.Errorf("%s: the step has %s, want %s", name, steps, c.steps)
+		}
+		d := made(t, facts)
+		if got := d.Host.Status.Provisioning.Firmware != nil; got != c.status {
+			t.Errorf("%s: in force: %t, want %t", name, got, c.status)
+		}
+		got := ""
+		for _, condition := range d.Host.Status.Conditions {
+			if condition.Type == hostapi.ConditionFieldsUsed {
+				got = condition.Message
+			}
+		}
+		if got != c.unused {
+			t.Errorf("%s: without effect: %q, want %q", name, got, c.unused)
+		}
+		facts.Host = d.Host
+		facts.Host.Spec.Taints, facts.Host.Spec.Firmware = nil, nil
+		for _, condition := range made(t, facts).Host.Status.Conditions {
+			if condition.Type == hostapi.ConditionFieldsUsed {
+				t.Errorf("%s: the condition outlives the fields: %s", name, condition.Message)
+			}
+		}
+	}
+}
+
+// settingsOf are the arguments of the step that changes BIOS settings; nil for no step.
+func settingsOf(c firmware.Change) any {
+	for _, s := range c.Steps() {
+		return s.Args["settings"]
+	}
+	return nil
 }
 
 // TestFirmwareDocuments: documents are made once the machine is registered, and

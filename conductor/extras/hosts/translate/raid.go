@@ -22,6 +22,9 @@ func (a Access) RAIDInterface(target, is *hostapi.RAID) (string, error) {
 	case len(target.HardwareRAIDVolumes) > 0 && (hardware == "" || hardware == "no-raid"):
 		return "", fmt.Errorf("spec.raid.hardwareRAIDVolumes cannot be made through %s: use softwareRAIDVolumes, or a BMC "+
 			"that speaks Redfish", a.Scheme)
+	case len(target.SoftwareRAIDVolumes) > 0 && a.deploy != "":
+		return "", fmt.Errorf("spec.raid.softwareRAIDVolumes cannot be made on %s: the agent makes them, and no agent runs "+
+			"on such a machine", a.Scheme)
 	case len(target.SoftwareRAIDVolumes) > 0 || is != nil && len(is.SoftwareRAIDVolumes) > 0:
 		return "agent", nil
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// SecretNames lists the secrets that a host names, all of its own namespace.
+// SecretNames lists the secrets of its own namespace that a host names. No other is ever read.
 func SecretNames(h hostapi.Host) []string {
 	names := []string{h.Spec.BMC.CredentialsName, h.Spec.PreprovisioningNetworkDataName}
 	for _, ref := range []*hostapi.SecretReference{h.Spec.UserData, h.Spec.NetworkData, h.Spec.MetaData} {
-		if ref != nil {
+		if ref != nil && !ref.Foreign(h.Namespace) {
 			names = append(names, ref.Name)
 		}
 	}
@@ -62,7 +62,7 @@ func (s Source) text(field string, ref *hostapi.SecretReference, key string, lax
 	if ref == nil || ref.Name == "" {
 		return "", nil
 	}
-	if ref.Namespace != "" && ref.Namespace != s.Host.Namespace {
+	if ref.Foreign(s.Host.Namespace) {
 		return "", fmt.Errorf("%s names a secret of namespace %s: only secrets of the host's own, %s, may be used", field,
 			ref.Namespace, s.Host.Namespace)
 	}

@@ -248,6 +248,7 @@ func TestRAID(t *testing.T) {
 	}
 	ipmiAccess, _ := AccessOf(hostapi.BMC{Address: "ipmi://10.0.0.1"})
 	redfishAccess, _ := AccessOf(hostapi.BMC{Address: "redfish://10.0.0.1"})
+	fakeAccess, _ := AccessOf(hostapi.BMC{Address: "fake://a"})
 	none := &hostapi.RAID{HardwareRAIDVolumes: []hostapi.HardwareRAIDVolume{}}
 	noSoft := &hostapi.RAID{SoftwareRAIDVolumes: []hostapi.SoftwareRAIDVolume{}}
 	for _, c := range []struct {
@@ -266,6 +267,9 @@ func TestRAID(t *testing.T) {
 		{ipmiAccess, soft, nil, "raid.delete_configuration deploy.erase_devices_metadata raid.create_configuration"},
 		{ipmiAccess, hard, nil,
 			"spec.raid.hardwareRAIDVolumes cannot be made through ipmi: use softwareRAIDVolumes, or a BMC that speaks Redfish"},
+		{fakeAccess, soft, nil, "spec.raid.softwareRAIDVolumes cannot be made on fake: the agent makes them, and no agent " +
+			"runs on such a machine"},
+		{fakeAccess, noSoft, nil, ""},
 	} {
 		steps, err := c.a.RAIDSteps(c.target, c.is)
 		var names []string
