@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -60,10 +61,12 @@ func (c Config) media(eng *engine.Engine, policy *bootpolicy.Policy, at netip.Ad
 	if loaders == "" {
 		loaders = filepath.Join(filepath.Dir(c.Kernel), bootiso.Folder)
 	}
-	url := c.MediaURL
-	if url == "" {
-		url = "http://" + netip.AddrPortFrom(at, bootserver.DefaultHTTPPort).String()
-	}
+	url := c.bootURL(at)
 	return bootmedia.New(bootmedia.Config{Conductor: eng, Content: policy.Medium, URL: url, Loaders: loaders, Key: key,
 		Client: servers.Client(), Log: log})
+}
+
+// bootURL is the URL of boot HTTP, for machines and their BMCs.
+func (c Config) bootURL(at netip.Addr) string {
+	return cmp.Or(c.MediaURL, "http://"+netip.AddrPortFrom(at, bootserver.DefaultHTTPPort).String())
 }

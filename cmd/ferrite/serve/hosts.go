@@ -14,6 +14,7 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/kube"
 	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/reconciler"
 	"github.com/ferrite-metal/ferrite/conductor/node/objects"
+	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
 // hosts keeps Metal3's documents, acts on them, and serves them as Kubernetes does.
@@ -38,9 +39,13 @@ func (h *hosts) join(ctx context.Context, w *work, p parts) error {
 	if err != nil {
 		return err
 	}
+	ramdisks, err := w.conf.deployImages()
+	if err != nil {
+		return err
+	}
 	eventLog, groups := events.New(w.now), newGroupHosts(p.others, w)
 	all := reconciler.New(reconciler.Config{Documents: documents, Log: w.log, ProvisioningLimit: h.Limit,
-		RecordEvents: eventLog.Add, Groups: groups.groups(), Now: w.now})
+		RecordEvents: eventLog.Add, Groups: groups.groups(), Now: w.now, DeployImages: ramdisks})
 	w.imageAdded = append(w.imageAdded, all.ImageAdded)
 	w.made = append(w.made, func(e *engine.Engine) { e.ListenLast(groups.listener(all)) })
 	w.takenUp = append(w.takenUp, func() {
@@ -67,4 +72,18 @@ func (h *hosts) join(ctx context.Context, w *work, p parts) error {
 		w.reachable = append(w.reachable, groups.notifier.Run)
 	}
 	return nil
+}
+
+// deployImages are the ramdisks that PreprovisioningImages may name: the conductor's own, which is one of x86_64.
+func (c Config) deployImages() ([]reconciler.DeployImage, error) {
+	if !c.Boot || c.Kernel == "" {
+		return nil, nil
+	}
+	addr, _, err := c.subnet()
+	if err != nil {
+		return nil, err
+	}
+	at := c.bootURL(addr) + ramdiskPrefix
+	return []reconciler.DeployImage{{Format: hostapi.FormatInitrd, Architecture: "x86_64", URL: at + initrdFile,
+		KernelURL: at + kernelFile, Params: c.KernelAppend}}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/host"
+	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/node/objects"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
@@ -21,17 +22,19 @@ func (r *Reconciler) act(ctx context.Context, k key, facts host.Facts, a host.Ac
 	}
 	var uuid string
 	var err error
-	r.withoutWorker(n.ConductorGroup, func() {
-		if r.isOwn(n.ConductorGroup) {
-			uuid, err = Act(ctx, r.engine, n.UUID, a)
-		} else {
-			uuid, err = r.Groups.Act(ctx, n.ConductorGroup, *n, a)
-		}
-	})
+	r.withoutWorker(n.ConductorGroup, func() { uuid, err = r.actOn(ctx, *n, a) })
 	if ok && err == nil {
 		r.known.bind(uuid, k)
 	}
 	return err
+}
+
+// actOn acts on a node by the own engine, or by the leader of its group, and returns the result of Act.
+func (r *Reconciler) actOn(ctx context.Context, n node.Node, a host.Action) (result string, err error) {
+	if r.isOwn(n.ConductorGroup) {
+		return Act(ctx, r.engine, n.UUID, a)
+	}
+	return r.Groups.Act(ctx, n.ConductorGroup, n, a)
 }
 
 // actionName is an action in a word, for the log.

@@ -46,19 +46,28 @@ func (s *failureCounts) reset(k key) {
 	delete(s.times, k)
 }
 
-// afterFailure is the time of the next look after a failure: at once a few times when the host was overtaken, else
-// after a pause that doubles.
+// afterFailure is the time of the next look after a failure.
 func (r *Reconciler) afterFailure(k key, why error) time.Time {
-	times, first := r.failures.increment(k), brokenPause
-	if errors.Is(why, errOvertaken) {
-		if times <= overtakenRetries {
-			return r.Now()
-		}
-		times, first = times-overtakenRetries, time.Second
-	} else {
+	at, times := r.failures.pause(k, why, r.Now())
+	if times > 0 {
 		r.Log.Error("host not reconciled; tried again later", "host", k, "times", times, "err", why)
 	}
-	return r.Now().Add(min(first<<min(times-1, 10), maxPause))
+	return at
+}
+
+// pause is the time of the next look after a failure: at once a few times when the document was overtaken, else after a
+// pause that doubles. times is how often it has failed in a row, or 0 where it was overtaken.
+func (s *failureCounts) pause(k key, why error, now time.Time) (at time.Time, times int) {
+	n, first := s.increment(k), brokenPause
+	if errors.Is(why, errOvertaken) {
+		if n <= overtakenRetries {
+			return now, 0
+		}
+		n, first = n-overtakenRetries, time.Second
+	} else {
+		times = n
+	}
+	return now.Add(min(first<<min(n-1, 10), maxPause)), times
 }
 
 // skipUnreadable is a list's error without documents that cannot be decoded: these are set

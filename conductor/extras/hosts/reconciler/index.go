@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/claim"
 	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/host"
 	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/translate"
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
@@ -18,7 +19,7 @@ type index struct {
 	hosts    map[key]*entry
 	nodes    map[string]key   // by the UUID of the node behind the host
 	groups   map[key][]string // conductor groups of their nodes, without hosts that name none and have the default one
-	claims   map[string]map[key]claim
+	claims   map[string]map[key]since
 	lastTurn int // claims noted so far
 }
 
@@ -37,14 +38,17 @@ type entry struct {
 	created      hostapi.Time
 	registered   bool
 	accepted     bool // registered, and not in vain
+	labels       map[string]string
+	free         bool // for a HostClaim
+	consumer     key  // the HostClaim that its consumerRef names; zero for none
 }
 
-// claim is since when a host claims something.
-type claim struct{ turn int }
+// since is since when a host claims something.
+type since struct{ turn int }
 
 func newIndex() *index {
 	return &index{hosts: map[key]*entry{}, nodes: map[string]key{}, groups: map[key][]string{},
-		claims: map[string]map[key]claim{}}
+		claims: map[string]map[key]since{}}
 }
 
 func keyOf(h hostapi.Host) key { return key{h.Namespace, h.Name} }
@@ -63,7 +67,9 @@ func (x *index) update(h hostapi.Host) (userChanged bool, freed []key) {
 		created:    h.CreationTimestamp,
 		registered: h.Status.Provisioning.ID != "",
 		accepted:   h.Status.Provisioning.ID != "" && h.Status.ErrorType != hostapi.RegistrationError,
+		labels:     h.Labels, free: claim.Free(h),
 	}
+	is.consumer.namespace, is.consumer.name, _ = claim.Consumer(h)
 	x.hosts[k] = is
 	if id := h.Status.Provisioning.ID; id != "" {
 		x.bindLocked(id, k)
@@ -74,11 +80,11 @@ func (x *index) update(h hostapi.Host) (userChanged bool, freed []key) {
 	}
 	for _, c := range is.claims {
 		if x.claims[c] == nil {
-			x.claims[c] = map[key]claim{}
+			x.claims[c] = map[key]since{}
 		}
 		if _, known := x.claims[c][k]; !known {
 			x.lastTurn++
-			x.claims[c][k] = claim{x.lastTurn}
+			x.claims[c][k] = since{x.lastTurn}
 		}
 	}
 	freed = x.releaseClaims(k, was.claims, is.claims)
@@ -208,6 +214,41 @@ func (x *index) hostsWith(is func(key, *entry) bool) (all []key) {
 		if is(k, e) {
 			all = append(all, k)
 		}
+	}
+	return all
+}
+
+// free are the hosts that a HostClaim may bind.
+func (x *index) free() (all []claim.Candidate) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for k, e := range x.hosts {
+		if e.free {
+			all = append(all, claim.Candidate{Namespace: k.namespace, Name: k.name, Labels: e.labels})
+		}
+	}
+	slices.SortFunc(all, func(a, b claim.Candidate) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
+// taken records that a host is free no longer, before its event does.
+func (x *index) taken(k key) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if e := x.hosts[k]; e != nil {
+		e.free = false
+	}
+}
+
+// changes are the changes that an event of a host makes, in the words of next.
+func (x *index) changes(k key) (all []string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	all = []string{changeOf(hostapi.KindHost, k)}
+	if e := x.hosts[k]; e != nil && e.free {
+		all = append(all, aFreeHost)
 	}
 	return all
 }

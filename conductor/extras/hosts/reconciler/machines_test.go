@@ -34,6 +34,7 @@ type machines struct {
 	bmcs   *controller.Pool[string, login]
 	steps  map[string]int // how often each was done
 	rigid  bool           // BIOSes take no settings
+	events subscribers
 }
 
 func (m *machines) address(n node.Node) string {

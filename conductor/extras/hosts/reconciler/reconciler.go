@@ -41,6 +41,8 @@ type Config struct {
 	// RecordEvents records events of a document; nil for none.
 	RecordEvents func(of hostapi.Document, all []hostapi.Event)
 	Groups       Groups // nil for a conductor without a cluster, which acts on all nodes
+	// DeployImages are the ramdisks that PreprovisioningImages may name, the preferred one first.
+	DeployImages []DeployImage
 }
 
 // Reconciler reconciles hosts with their machines. It is safe for concurrent use.
@@ -54,7 +56,10 @@ type Reconciler struct {
 	capacity capacity
 	started  time.Time
 
-	failures failureCounts
+	failures  failureCounts
+	followers []*follower // of the documents beside hosts
+
+	subscribing sync.Map // the hosts whose BMC is asked for a subscription
 }
 
 // New makes a reconciler; Run starts it. The engine that Run is given is to call
@@ -67,8 +72,10 @@ func New(c Config) *Reconciler {
 		c.Now = time.Now
 	}
 	known := newIndex()
-	return &Reconciler{Config: c, queue: newQueue(c.Workers, known.groupOf), workers: make(chan struct{}, c.Workers),
+	r := &Reconciler{Config: c, queue: newQueue(c.Workers, known.groupOf), workers: make(chan struct{}, c.Workers),
 		known: known}
+	r.followers = r.newFollowers()
+	return r
 }
 
 // NodeChanged is called after every write to a node. It does not block.
@@ -90,6 +97,9 @@ func (r *Reconciler) Run(ctx context.Context, e Engine) {
 	r.engine, r.started = e, r.Now()
 	var parts sync.WaitGroup
 	parts.Go(func() { r.watch(ctx) })
+	for _, f := range r.followers {
+		parts.Go(func() { f.run(ctx) })
+	}
 	r.queue.serve(ctx, func(k key, group string) {
 		select {
 		case r.workers <- struct{}{}: // before the goroutine: a goroutine for each group would be any number

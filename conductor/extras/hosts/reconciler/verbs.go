@@ -3,6 +3,7 @@ package reconciler
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/extras/hosts/host"
@@ -23,10 +24,12 @@ type Verbs interface {
 	MediaSlots(ctx context.Context, ref string) ([]node.MediaSlot, error)
 	AttachMedium(ctx context.Context, ref string, m node.Medium) error
 	DetachMedia(ctx context.Context, ref string, devices []string) error
+	CallVendor(ctx context.Context, ref, httpMethod, method string, args map[string]any) (result any, async bool,
+		err error)
 	DeleteNode(ctx context.Context, ref string) error
 }
 
-// Act does one thing to a node, or makes one, and returns its UUID.
+// Act does one thing to a node, or makes one, and returns its UUID, or the Id of a subscription.
 func Act(ctx context.Context, v Verbs, uuid string, a host.Action) (string, error) {
 	switch a := a.(type) {
 	case host.CreateNode:
@@ -53,6 +56,11 @@ func Act(ctx context.Context, v Verbs, uuid string, a host.Action) (string, erro
 		return uuid, v.AttachMedium(ctx, uuid, a.Medium)
 	case host.DetachMedia:
 		return uuid, v.DetachMedia(ctx, uuid, a.Devices)
+	case host.Subscribe:
+		return subscribe(ctx, v, uuid, a)
+	case host.Unsubscribe:
+		_, _, err := v.CallVendor(ctx, uuid, http.MethodDelete, "delete_subscription", map[string]any{"id": a.ID})
+		return uuid, err
 	case host.DeleteNode:
 		return uuid, v.DeleteNode(ctx, uuid)
 	default:

@@ -55,6 +55,9 @@ func (r *Reconciler) listAndWatch(ctx context.Context) error {
 	for _, i := range images {
 		r.enqueue(key{i.Namespace, i.Name})
 	}
+	if err := r.listFollowed(ctx); err != nil {
+		return err
+	}
 	w, err := r.Documents.Watch(objects.Filter{}, revision)
 	if err != nil {
 		return err
@@ -89,6 +92,7 @@ func (r *Reconciler) enqueue(keys ...key) {
 // no more because of it.
 func (r *Reconciler) handleEvent(ctx context.Context, e objects.Event) error {
 	k := key{e.Key.Namespace, e.Key.Name}
+	defer r.follow(k, e)
 	if e.Key.Kind == hostapi.KindSecret {
 		if err := r.secretChanged(k, e); err != nil {
 			return err

@@ -37,6 +37,7 @@ type world struct {
 	machines *machines
 	limit    int
 	groups   reconciler.Groups
+	ramdisks []reconciler.DeployImage
 	glance   func(node.Node)  // after each read of a node; nil for nothing
 	slow     func(node.Event) // before the own engine takes a verb; nil for nothing
 
@@ -66,7 +67,7 @@ func (w *world) start() {
 		w.tb.Fatal(err)
 	}
 	rec := reconciler.New(reconciler.Config{Documents: docs, Log: log, ProvisioningLimit: w.limit, RecordEvents: w.tell,
-		Groups: w.groups})
+		Groups: w.groups, DeployImages: w.ramdisks})
 	settings := plan.DefaultSettings()
 	settings.ConductorName = "test"
 	var eng *engine.Engine

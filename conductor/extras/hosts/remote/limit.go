@@ -23,6 +23,8 @@ const (
 	// networkTime is added where the leader takes the node's ports out of Neutron's networks first. A request there may
 	// take a minute.
 	networkTime = 3 * time.Minute
+	// bmcTime is added where the leader asks a BMC before it answers, some questions one after the other.
+	bmcTime = time.Minute
 )
 
 // askingTime is for how long an act may ask others before it writes.
@@ -34,6 +36,8 @@ func askingTime(a host.Action) time.Duration {
 		}
 	case host.DeleteNode:
 		return networkTime
+	case host.Subscribe, host.Unsubscribe:
+		return bmcTime
 	}
 	return 0
 }

@@ -26,7 +26,7 @@ var actions = func() map[string]reflect.Type {
 	all := map[string]reflect.Type{}
 	for _, a := range []host.Action{
 		host.CreateNode{}, host.UpdateNode{}, host.CreatePort{}, host.Provision{}, host.SetPower{}, host.SetMaintenance{},
-		host.SetRAID{}, host.AttachMedium{}, host.DetachMedia{}, host.DeleteNode{},
+		host.SetRAID{}, host.AttachMedium{}, host.DetachMedia{}, host.Subscribe{}, host.Unsubscribe{}, host.DeleteNode{},
 	} {
 		all[nameOf(a)] = reflect.TypeOf(a)
 	}
@@ -65,7 +65,7 @@ func (o *order) action() (host.Action, error) {
 
 // answer is the result of an order, or of a question.
 type answer struct {
-	Node    string           `json:"node,omitempty"`
+	Node    string           `json:"node,omitempty"` // the result of reconciler.Act
 	Slots   []node.MediaSlot `json:"slots,omitempty"`
 	Refused *refusal         `json:"refused,omitempty"`
 	Failed  string           `json:"failed,omitempty"` // why else it was not done; of this node alone
