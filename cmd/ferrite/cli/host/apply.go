@@ -26,7 +26,8 @@ the same place, so both can be used for one document.
 
 A file has YAML documents between lines of ---, JSON, or a List. Of a folder, all .yaml, .yml
 and .json files are applied. Kinds are BareMetalHost, Secret, Namespace, HardwareData, DataImage,
-HostFirmwareSettings, HostFirmwareComponents, HostUpdatePolicy and FirmwareSchema.
+HostFirmwareSettings, HostFirmwareComponents, HostUpdatePolicy, FirmwareSchema, HostClaim,
+HostDeployPolicy, BMCEventSubscription, PreprovisioningImage, HostNetworkAttachment and BareMetalSwitch.
 
 Namespaces, Secrets and other documents of a host are applied before the host, in any order
 of the files. If one document is refused, the others are still applied, except a host whose Secret
@@ -124,7 +125,9 @@ func applyOrder() []string {
 	return []string{
 		hostapi.KindNamespace, hostapi.KindSecret, hostapi.KindHardwareData, hostapi.KindDataImage,
 		hostapi.KindFirmwareSchema,
-		hostapi.KindFirmwareSettings, hostapi.KindFirmwareComponents, hostapi.KindUpdatePolicy, hostapi.KindHost,
+		hostapi.KindFirmwareSettings, hostapi.KindFirmwareComponents, hostapi.KindUpdatePolicy,
+		hostapi.KindSwitch, hostapi.KindNetworkAttachment, hostapi.KindPreprovisioningImage, hostapi.KindDeployPolicy,
+		hostapi.KindHost, hostapi.KindSubscription, hostapi.KindClaim,
 	}
 }
 

@@ -97,8 +97,19 @@ func (c *call) parse(v map[string]any) (hostapi.Document, error) {
 		return nil, c.unreadable(v, err)
 	}
 	*d.About() = hostapi.TypeMeta{Kind: c.kind.Kind, APIVersion: c.kind.APIVersion()}
-	return d, c.named(d.Meta())
+	if err := c.named(d.Meta()); err != nil {
+		return nil, err
+	}
+	if c.sub == "" {
+		for _, text := range hostapi.Warnings(d) {
+			c.warn(text)
+		}
+	}
+	return d, nil
 }
+
+// warn adds a warning to the answer, which kubectl shows (RFC 7234, 5.5).
+func (c *call) warn(text string) { c.w.Header().Add("Warning", `299 - "`+quoted(text)+`"`) }
 
 // named checks that a document is the one in the path.
 func (c *call) named(m *hostapi.ObjectMeta) error {
@@ -148,7 +159,7 @@ func (c *call) unknown(fields []string) error {
 			c.kind.Kind, c.kind.Version, c.kind.Kind, strings.Join(texts, ", "))
 	}
 	for _, t := range texts {
-		c.w.Header().Add("Warning", `299 - "`+quoted(t)+`"`)
+		c.warn(t)
 	}
 	return nil
 }

@@ -139,7 +139,12 @@ func TestControlCharactersInEveryKind(t *testing.T) {
 			t.Errorf("%s %s: %d %s", request, bad, w.Code, w.Body)
 		}
 	}
-	specs := map[string]string{hostapi.KindDataImage: `{"metadata":{"name":"a"},"spec":{"url":"http://h/a.iso"}}`}
+	specs := map[string]string{
+		hostapi.KindDataImage:         `{"metadata":{"name":"a"},"spec":{"url":"http://h/a.iso"}}`,
+		hostapi.KindSubscription:      `{"metadata":{"name":"a"},"spec":{"hostName":"h","destination":"http://h/"}}`,
+		hostapi.KindNetworkAttachment: `{"metadata":{"name":"a"},"spec":{"nativeVLAN":1}}`,
+		hostapi.KindSwitch:            `{"metadata":{"name":"a"},"spec":{"address":"h","macAddress":"52:54:00:00:00:01","deviceType":"d"}}`,
+	}
 	for _, k := range hostapi.Kinds() {
 		if specs[k.Kind] == "" {
 			specs[k.Kind] = `{"metadata":{"name":"a"}}`

@@ -95,6 +95,7 @@ const (
 	updates   = "/apis/metal3.io/v1alpha1/namespaces/metal3/hostfirmwarecomponents"
 	schemas   = "/apis/metal3.io/v1alpha1/namespaces/metal3/firmwareschemas"
 	policies  = "/apis/metal3.io/v1alpha1/namespaces/metal3/hostupdatepolicies"
+	metal3    = "/apis/metal3.io/v1alpha1/namespaces/metal3/"
 	asTable   = "\nAccept: application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 	asMerge   = "\nContent-Type: application/merge-patch+json"
 	asJSON    = "\nContent-Type: application/json-patch+json"
@@ -220,6 +221,24 @@ func exchanges() map[string][]step {
 			{"POST " + policies, `{"metadata":{"name":"node-0"},"spec":{"firmwareSettings":"onReboot"}}`},
 			{"PATCH " + policies + "/node-0" + asMerge, `{"spec":{"firmwareUpdates":"never"}}`},
 			{"GET " + policies + "/node-0/status", ""},
+		},
+		"claims": {
+			{"POST " + metal3 + "hostclaims", `{"metadata":{"name":"c"},"spec":{"poweredOn":true,"hostSelector":{"matchExpressions":[{"key":"a","operator":"In","values":["b"]}]},"online":true}}`},
+			{"PATCH " + metal3 + "hostclaims/c/status" + asMerge,
+				`{"status":{"bareMetalHost":{"namespace":"pool","name":"h"},"conditions":[{"type":"Ready","status":"False","reason":"Provisioning","message":"","lastTransitionTime":"2026-11-22T12:00:00Z"}]}}`},
+			{"GET " + metal3 + "hostclaims?includeObject=None" + asTable, ""},
+			{"POST " + metal3 + "hostclaims", `{"metadata":{"name":"d"},"spec":{"hostSelector":{"matchExpressions":[{"key":"a","operator":"near"}]}}}`},
+			{"POST " + metal3 + "hostdeploypolicies", `{"metadata":{"name":"p"},"spec":{}}`},
+			{"POST " + metal3 + "bmceventsubscriptions", `{"metadata":{"name":"s"},"spec":{"hostName":"h","destination":"https://10.0.0.1/"}}`},
+			{"PATCH " + metal3 + "bmceventsubscriptions/s" + asMerge, `{"spec":{"context":"x"}}`},
+			{"GET " + metal3 + "bmceventsubscriptions?includeObject=None" + asTable, ""},
+			{"POST " + metal3 + "preprovisioningimages", `{"metadata":{"name":"i"},"spec":{"acceptFormats":["vhd"]}}`},
+			{"GET " + metal3 + "preprovisioningimages?includeObject=None" + asTable, ""},
+			{"POST " + metal3 + "hostnetworkattachments", `{"metadata":{"name":"n"},"spec":{"nativeVLAN":100}}`},
+			{"GET " + metal3 + "hostnetworkattachments?includeObject=None" + asTable, ""},
+			{"POST " + metal3 + "baremetalswitches", `{"metadata":{"name":"w"},"spec":{"address":"10.0.0.1","macAddress":"aa:bb:cc:dd:ee:ff","deviceType":"netmiko_cisco_ios","port":"ssh"}}`},
+			{"GET " + metal3 + "baremetalswitches?includeObject=None" + asTable, ""},
+			{"POST " + hosts + "?dryRun=All", `{"metadata":{"name":"a"},"spec":{"online":true,"taints":[{"key":"a","effect":"NoSchedule"}],"userData":{"name":"u","namespace":"other"}}}`},
 		},
 		"refused": {
 			{"POST " + hosts,

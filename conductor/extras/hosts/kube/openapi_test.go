@@ -61,7 +61,8 @@ func TestOpenAPIv3(t *testing.T) {
 	}
 	for group, kinds := range map[string][]string{"api/v1": {"Secret", "Namespace"}, "apis/metal3.io/v1alpha1": {
 		"BareMetalHost", "HardwareData", "DataImage", "HostFirmwareSettings", "FirmwareSchema", "HostFirmwareComponents",
-		"HostUpdatePolicy",
+		"HostUpdatePolicy", "HostClaim", "HostDeployPolicy", "BMCEventSubscription", "PreprovisioningImage",
+		"HostNetworkAttachment", "BareMetalSwitch",
 	}} {
 		text := s.ok(http.StatusOK, "GET "+index.Paths[group].ServerRelativeURL, "")
 		var v3 struct {

@@ -81,7 +81,11 @@ func columnsOf(kind string) []column {
 			aged,
 		}
 	}
-	return []column{name, aged}
+	columns := append([]column{name}, furtherColumns(kind)...)
+	if unaged[kind] {
+		return columns
+	}
+	return append(columns, aged)
 }
 
 func secretCell(f func(*hostapi.Secret) any) func(hostapi.Document, time.Time) any {
