@@ -82,7 +82,7 @@ func TestOddValues(t *testing.T) {
 	}
 }
 
-// TestDeployPolicy: a policy allows the namespaces for which all holds that it asks for.
+// TestDeployPolicy: a policy allows the namespaces for which all its constraints hold.
 func TestDeployPolicy(t *testing.T) {
 	labels := map[string]string{"kind": "test"}
 	for text, want := range map[string]bool{
@@ -100,7 +100,7 @@ func TestDeployPolicy(t *testing.T) {
 		`{"hostClaimNamespaces":{"names":["red"],"nameMatches":"blue"}}`:           false,
 	} {
 		p, ok := document(t, hostapi.KindDeployPolicy, `{"spec":`+text+`}`).(*hostapi.HostDeployPolicy)
-		kept, err := json.Marshal(p) // what is allowed does not change when it is stored
+		kept, err := json.Marshal(p) // a policy allows the same once it is stored
 		if err != nil || !ok {
 			t.Fatal(err)
 		}
@@ -114,7 +114,7 @@ func TestDeployPolicy(t *testing.T) {
 	}
 }
 
-// TestSelector has each operator, of a label that is there and of one that is not.
+// TestSelector has each operator, of a present label and of an absent one.
 func TestSelector(t *testing.T) {
 	labels := map[string]string{"disk": "nvme"}
 	for text, want := range map[string]bool{

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// HostClaim asks for a machine of a pool. Its namespace needs none of the machine's secrets: a host whose namespace
-// allows it by a HostDeployPolicy is bound to the claim, and given the claim's workload.
+// HostClaim requests a machine of a pool. Its namespace needs none of the machine's secrets: a host is bound to the
+// claim, and given the claim's workload, if a HostDeployPolicy of the host's namespace allows that.
 type HostClaim struct {
 	TypeMeta
 	ObjectMeta `json:"metadata" doc:"Metadata that all documents share."`
@@ -64,7 +64,7 @@ const HostClaimFinalizer = "metal3.io/hostclaim"
 // FailureDomainLabel is the label of hosts that HostClaimSpec.FailureDomain is compared with.
 const FailureDomainLabel = "infrastructure.cluster.x-k8s.io/failure-domain"
 
-// Types of conditions of a HostClaim, beside those of a host.
+// Types of conditions of a HostClaim, beside a host's.
 const (
 	ConditionAssociated   = "Associated"
 	ConditionSynchronized = "Synchronized"

@@ -82,7 +82,7 @@ const (
 	AnnotationGroup = "ferrite/conductor-group"
 )
 
-// IsReboot reports whether an annotation asks for a reboot.
+// IsReboot reports whether an annotation requests a reboot.
 func IsReboot(annotation string) bool {
 	return annotation == AnnotationReboot || strings.HasPrefix(annotation, AnnotationReboot+"/")
 }

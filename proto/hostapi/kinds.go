@@ -76,7 +76,7 @@ func Kinds() []Kind {
 		{
 			Kind: KindClaim, Group: Group, Version: Version, Plural: "hostclaims", Singular: "hostclaim",
 			Namespaced: true, Status: true, New: func() Document { return &HostClaim{} },
-			Doc: "Asks for a machine of a pool, and has its workload.",
+			Doc: "Requests a machine of a pool, and has its workload.",
 		},
 		{
 			Kind: KindDeployPolicy, Group: Group, Version: Version, Plural: "hostdeploypolicies",

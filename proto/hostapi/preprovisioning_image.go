@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// PreprovisioningImage asks for the ramdisk that machines of one architecture are inspected and installed with.
+// PreprovisioningImage requests the ramdisk that machines of one architecture are inspected and installed with.
 type PreprovisioningImage struct {
 	TypeMeta
 	ObjectMeta `json:"metadata" doc:"Metadata that all documents share."`

@@ -107,8 +107,8 @@ func emptied(h hostapi.Host) (_ hostapi.Host, hadWorkload bool) {
 // rebootKey begins the keys of the reboot annotations that a claim gives its host.
 const rebootKey = hostapi.AnnotationReboot + "/hostclaim."
 
-// moveReboots gives the host the reboot annotations of its claim. The one without a key asks for one reboot: it goes
-// from the claim to the host.
+// moveReboots gives the host the reboot annotations of its claim. The one without a key stands for one reboot: it
+// moves from the claim to the host.
 func (d *Decision) moveReboots(h hostapi.Host) hostapi.Host {
 	wanted := map[string]string{}
 	for name, v := range d.Claim.Annotations {

@@ -164,7 +164,7 @@ func TestDecide(t *testing.T) {
 	}{
 		"gets the workload": {facts(hostapi.StateAvailable),
 			"host: image http://images/a on\n" + synced + "Ready True Ready\n"},
-		"has it": {facts(hostapi.StateProvisioning, carried), synced + "Ready True Ready\n"},
+		"synchronized": {facts(hostapi.StateProvisioning, carried), synced + "Ready True Ready\n"},
 		"of a secret": {facts(hostapi.StateAvailable, userData("", "s"), secret("s")), "host: image http://images/a user data " +
 			"hostclaim-u1-user-data on\ncopy: pool/hostclaim-u1-user-data #cloud-config of u2\n" + synced + "Ready True Ready\n"},
 		"of the same namespace": {facts(hostapi.StateAvailable, userData("red", "s"), secret("s"),
@@ -212,7 +212,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestReboots: a claim asks for reboots of its host, and for none that others asked for.
+// TestReboots: a claim asks for reboots of its host, and for no reboot of others.
 func TestReboots(t *testing.T) {
 	const one, off, others = hostapi.AnnotationReboot, hostapi.AnnotationReboot + "/repair", hostapi.AnnotationReboot + "/site"
 	f := facts(hostapi.StateProvisioned, func(f *Facts) {

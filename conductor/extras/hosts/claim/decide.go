@@ -23,7 +23,7 @@ const (
 // Facts are the data that a decision about a claim rests on.
 type Facts struct {
 	Claim   hostapi.HostClaim
-	Host    *hostapi.Host             // whose consumerRef names the claim; nil for none
+	Host    *hostapi.Host             // with a consumerRef that names the claim; nil for none
 	Secrets map[string]hostapi.Secret // by name, of SecretNames those that exist
 	Now     time.Time
 }
@@ -68,11 +68,11 @@ func (d *Decision) unbound(f Facts) {
 		return
 	}
 	d.Claim.Status.BareMetalHost, d.Claim.Status.HardwareData = nil, nil
-	d.set(f, hostapi.ConditionAssociated, false, NoHost, "no available host is selected by the claim, of a namespace "+
-		"whose HostDeployPolicy allows the claims of namespace "+f.Claim.Namespace)
+	d.set(f, hostapi.ConditionAssociated, false, NoHost, "the claim selects no available host of a namespace with a "+
+		"HostDeployPolicy that allows namespace "+f.Claim.Namespace)
 }
 
-// Lost reports whether a claim had a host and has it no longer, if no host is bound to it.
+// Lost reports whether a claim without a host had one before.
 func Lost(c hostapi.HostClaim) bool {
 	was := condition(c, hostapi.ConditionAssociated)
 	return was.Status == hostapi.True || was.Reason == MissingHost

@@ -155,7 +155,7 @@ func TestGeneralFirmware(t *testing.T) {
 	for name, c := range map[string]struct {
 		edits  []edit
 		steps  string
-		status bool   // what is wanted is in force
+		status bool   // all is in force
 		unused string // of the condition FieldsUsed
 	}{
 		"as it is": {[]edit{dell, wants(hostapi.Firmware{VirtualizationEnabled: on}), settingsWanted()}, "null", true, ""},

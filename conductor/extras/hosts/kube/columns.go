@@ -62,8 +62,8 @@ func furtherColumns(kind string) []column {
 }
 
 // textColumn is a column of the documents of type T.
-func textColumn[T any](name, what string, cell func(*T) string) column {
-	return column{Name: name, Type: "string", Description: what, cell: func(d hostapi.Document, _ time.Time) any {
+func textColumn[T any](name, doc string, cell func(*T) string) column {
+	return column{Name: name, Type: "string", Description: doc, cell: func(d hostapi.Document, _ time.Time) any {
 		if v, ok := d.(any).(*T); ok {
 			return cell(v)
 		}

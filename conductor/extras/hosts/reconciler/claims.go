@@ -55,7 +55,7 @@ func (r *Reconciler) lookAtClaim(ctx context.Context, k key) (n next, err error)
 	return n, r.saveClaim(ctx, facts, claim.Decide(facts))
 }
 
-// hostOfClaim is the host whose consumerRef names a claim: the one in its status, or another one if the status was lost;
+// hostOfClaim is the host with a consumerRef that names a claim: the one in its status, or another one if the status was lost;
 // nil for none.
 func (r *Reconciler) hostOfClaim(ctx context.Context, c hostapi.HostClaim) (*hostapi.Host, error) {
 	var keys []key
@@ -113,7 +113,7 @@ func (r *Reconciler) take(ctx context.Context, c hostapi.HostClaim, k key) (boun
 		return false, overtaken(err)
 	}
 	r.known.taken(k)
-	r.Log.Info("host bound", "host", k, "claim", key{c.Namespace, c.Name})
+	r.Log.Info("host bound to a claim", "host", k, "document", key{c.Namespace, c.Name})
 	return true, nil
 }
 

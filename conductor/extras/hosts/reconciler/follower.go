@@ -35,10 +35,10 @@ type next struct {
 	on []string
 }
 
-// Changes that documents wait for, beside those of one document: see changeOf.
+// Changes that documents wait for, beside changes of one document: see changeOf.
 const (
 	aFreeHost = "a host is free"
-	aPolicy   = "who may claim hosts" // a HostDeployPolicy, or the labels of a Namespace
+	aPolicy   = "another host may be claimed" // a HostDeployPolicy, or the labels of a Namespace
 )
 
 // changeOf is a change of one document.
@@ -59,8 +59,8 @@ func (f *follower) run(ctx context.Context) {
 	}, f.now, func() {})
 }
 
-// lookSafely looks at one document, and keeps what it waits for. A change that came during the look has it looked at
-// again, since it may have been read before.
+// lookSafely looks at one document, and records the changes that it waits for. If one of them comes during the look,
+// there is another look, since the document may have been read before.
 func (f *follower) lookSafely(ctx context.Context, k key) (again time.Time) {
 	f.mu.Lock()
 	f.during[k] = []string{}
@@ -137,7 +137,7 @@ func (f *follower) changed(changes []string) {
 	}
 }
 
-// followers are those of a reconciler.
+// newFollowers are the followers of a reconciler.
 func (r *Reconciler) newFollowers() []*follower {
 	return []*follower{
 		r.newFollower(hostapi.KindClaim, 1, r.lookAtClaim), // one: two claims never choose at the same time

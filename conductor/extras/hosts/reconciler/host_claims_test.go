@@ -42,7 +42,7 @@ func (w *world) claim(name string) hostapi.HostClaim {
 	return c
 }
 
-// disclaim asks for the deletion of a claim.
+// disclaim deletes a claim.
 func (w *world) disclaim(name string) {
 	w.tb.Helper()
 	_, _, err := objects.Delete[hostapi.HostClaim](context.Background(), w.docs, "red", name, objects.DeleteOptions{})
@@ -50,7 +50,7 @@ func (w *world) disclaim(name string) {
 }
 
 // waits lets time go by in which a condition of the world comes to hold.
-func (w *world) waits(what string, so func() bool) {
+func (w *world) waits(event string, so func() bool) {
 	w.tb.Helper()
 	for range 10_000 {
 		if so() {
@@ -58,7 +58,7 @@ func (w *world) waits(what string, so func() bool) {
 		}
 		time.Sleep(500 * time.Millisecond)
 	}
-	w.tb.Fatalf("it never comes to be that %s", what)
+	w.tb.Fatalf("it never comes to be that %s", event)
 }
 
 // reasons is a claim's condition in a line.
@@ -151,7 +151,7 @@ func TestClaimLife(t *testing.T) {
 		w.disclaim("a")
 		time.Sleep(time.Second)
 		if got := w.holders()["h"]; got != "a" {
-			t.Errorf("while the image is written the host is that of %q", got)
+			t.Errorf("while the image is written the consumer is %q", got)
 		}
 		w.machines.hold(false)
 		w.waits("the second claim has the host", func() bool { return w.holders()["h"] == "b" })

@@ -59,7 +59,7 @@ type Reconciler struct {
 	failures  failureCounts
 	followers []*follower // of the documents beside hosts
 
-	subscribing sync.Map // the hosts whose BMC is asked for a subscription
+	subscribing sync.Map // hosts with a request about a subscription under way
 }
 
 // New makes a reconciler; Run starts it. The engine that Run is given is to call

@@ -14,7 +14,7 @@ type subscribers struct {
 	lose bool // the answer to the next request is lost
 }
 
-// VendorMethods are those of a Redfish BMC.
+// VendorMethods are a Redfish BMC's.
 func (m *machines) VendorMethods() (all []node.VendorMethod) {
 	for name, method := range map[string]string{"create_subscription": "POST", "delete_subscription": "DELETE",
 		"get_subscription": "GET", "get_all_subscriptions": "GET"} {

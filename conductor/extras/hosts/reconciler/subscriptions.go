@@ -72,7 +72,7 @@ func (r *Reconciler) lookAtSubscription(ctx context.Context, k key) (n next, err
 		return n, nil
 	}
 	if why != "" {
-		r.Log.Warn("subscription to a BMC's events", "subscription", k, "host", s.Spec.HostName, "err", why)
+		r.Log.Warn("subscription to a BMC's events", "document", k, "host", s.Spec.HostName, "err", why)
 	}
 	_, err = objects.Save(ctx, r.Documents, *s)
 	return n, overtaken(err)

@@ -67,7 +67,7 @@ func TestSubscriptions(t *testing.T) {
 		if diff := cmp.Diff(want, made); diff != "" || n != 1 {
 			t.Errorf("%d subscriptions (-want +got):\n%s", n, diff)
 		}
-		w.subscribes("b", "headers") // one that is alike, of its own
+		w.subscribes("b", "headers") // an equal one, of its own
 		w.waits("the second is made", func() bool { return w.subscription("b").SubscriptionID == "2" })
 
 		w.machines.silence(true)
@@ -130,7 +130,7 @@ func TestPreprovisioningImages(t *testing.T) {
 			return nil
 		})
 		w.check(err)
-		w.edit("h", func(h *hostapi.Host) { h.Spec.Description = "a change that has it looked at" })
+		w.edit("h", func(h *hostapi.Host) { h.Spec.Description = "a change that causes a look" })
 		said := func(name string) string {
 			p, err := objects.Get[hostapi.PreprovisioningImage](ctx, w.docs, "default", name)
 			w.check(err)
