@@ -68,7 +68,7 @@ func (l *leader) MediaSlots(ctx context.Context, _ string) ([]node.MediaSlot, er
 func (l *leader) AttachMedium(ctx context.Context, _ string, _ node.Medium) error { return l.act(ctx) }
 func (l *leader) DetachMedia(ctx context.Context, _ string, _ []string) error     { return l.act(ctx) }
 func (l *leader) CallVendor(ctx context.Context, _, _, _ string, _ map[string]any) (any, bool, error) {
-	return nil, false, l.act(ctx)
+	return map[string]any{"Id": "made"}, false, l.act(ctx)
 }
 func (l *leader) DeleteNode(ctx context.Context, _ string) error {
 	if l.panics {
