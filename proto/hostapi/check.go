@@ -72,7 +72,8 @@ func Check(d Document) (all []Problem) {
 		checkPreprovisioningImage(d, add)
 	case *HostNetworkAttachment:
 		checkNetworkAttachment(d, add)
-	case *BareMetalSwitch, *HardwareData, *Namespace, *HostFirmwareSettings, *FirmwareSchema, *HostUpdatePolicy: // their tags say it all
+	case *BareMetalSwitch, *HardwareData, *Namespace, *HostFirmwareSettings, *FirmwareSchema,
+		*HostUpdatePolicy: // their tags say it all
 	}
 	return all
 }

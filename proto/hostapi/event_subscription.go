@@ -49,7 +49,8 @@ func checkSubscription(s *BMCEventSubscription, add report) {
 	case s.Spec.Destination == "":
 		add(Problem{Path: "spec.destination", Reason: "it is required", Missing: true})
 	case err != nil || u.Hostname() == "":
-		add(Problem{Path: "spec.destination", Value: s.Spec.Destination, Reason: "expected a URL like https://10.0.0.1/events"})
+		add(Problem{Path: "spec.destination", Value: s.Spec.Destination,
+			Reason: "expected a URL like https://10.0.0.1/events"})
 	case u.Path == "":
 		add(Problem{Path: "spec.destination", Value: s.Spec.Destination,
 			Reason: "expected a path behind the host, / at the least"})

@@ -22,7 +22,10 @@ type Kind struct {
 }
 
 // Kinds is every kind there is.
-func Kinds() []Kind {
+func Kinds() []Kind { return append(oneMachine(), furtherKinds()...) }
+
+// oneMachine are the kinds about one machine, and Kubernetes' own.
+func oneMachine() []Kind {
 	return []Kind{
 		{
 			Kind: KindNamespace, Version: CoreVersion, Plural: "namespaces", Singular: "namespace",
@@ -73,6 +76,12 @@ func Kinds() []Kind {
 			Namespaced: true, New: func() Document { return &HostUpdatePolicy{} },
 			Doc: "When the firmware of the host of the same name is changed.",
 		},
+	}
+}
+
+// furtherKinds are the kinds with followers of their own.
+func furtherKinds() []Kind {
+	return []Kind{
 		{
 			Kind: KindClaim, Group: Group, Version: Version, Plural: "hostclaims", Singular: "hostclaim",
 			Namespaced: true, Status: true, New: func() Document { return &HostClaim{} },

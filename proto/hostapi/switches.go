@@ -65,7 +65,8 @@ func (s *BareMetalSwitch) SetDefaults() {
 // checkNetworkAttachment has the rules of Metal3's webhook.
 func checkNetworkAttachment(a *HostNetworkAttachment, add report) {
 	if a.Spec.Mode == "access" && len(a.Spec.AllowedVLANs) > 0 {
-		add(Problem{Path: "spec.allowedVLANs", Reason: "a port of the mode access has the native VLAN alone", Forbidden: true})
+		add(Problem{Path: "spec.allowedVLANs", Forbidden: true,
+			Reason: "a port of the mode access has the native VLAN alone"})
 	}
 	for i, entry := range a.Spec.AllowedVLANs {
 		first, last, isRange := strings.Cut(entry, "-")

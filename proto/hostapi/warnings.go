@@ -26,7 +26,8 @@ const NoSwitches = "this conductor configures no switches: the document is kept 
 // WithoutEffect lists the fields of a host that have no effect, with the reasons.
 func WithoutEffect(h *Host) (all []string) {
 	if len(h.Spec.Taints) > 0 {
-		all = append(all, "spec.taints has no effect: Metal3 never acted on it; set taints where the cluster's machine is made")
+		all = append(all,
+			"spec.taints has no effect: Metal3 never acted on it; set taints where the cluster's machine is made")
 	}
 	if len(h.Spec.NetworkInterfaces) > 0 {
 		all = append(all, "spec.networkInterfaces has no effect: this conductor configures no switches")

@@ -2,6 +2,14 @@ package hostapi
 
 import "slices"
 
+// ConditionOf is a condition of this type; zero for none.
+func ConditionOf(all []Condition, kind string) (c Condition) {
+	if i := slices.IndexFunc(all, func(c Condition) bool { return c.Type == kind }); i >= 0 {
+		c = all[i]
+	}
+	return c
+}
+
 // WithCondition is conditions with one as it becomes. While its status stays, the time
 // of its last change does too.
 func WithCondition(all []Condition, c Condition) []Condition {

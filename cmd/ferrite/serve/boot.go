@@ -49,7 +49,8 @@ func (w *work) openBoot(ctx context.Context, p parts) error {
 		Booter: policy, Leases: policy, DHCP: bootserver.DHCPMode(c.DHCP), Foreign: c.OtherDHCP, Log: w.log,
 		Now:      eng.Now,
 		Recorder: bootCounter{w.counters}, Proxies: c.proxies,
-		Extra: map[string]http.Handler{imagesource.Prefix: w.sources.Handler(eng.Node, w.log), bootmedia.Prefix: media},
+		Extra: map[string]http.Handler{imagesource.Prefix: w.sources.Handler(eng.Node, w.log), bootmedia.Prefix: media,
+			ramdiskPrefix: c.ramdiskFiles()},
 	})
 	return err
 }

@@ -60,8 +60,8 @@ func (r Rules) Allow(c hostapi.HostClaim, h Candidate) bool {
 		})
 }
 
-// Choose picks a host for a claim among free hosts, of its failure domain if that has any. pick chooses one of n: Metal3
-// picks at random, so that no host is worn out before the others. ok is false when no host is allowed.
+// Choose picks a host for a claim among free hosts, of its failure domain if that has any. pick chooses one of n, as in
+// Metal3 at random, so that no host is worn out before the others. ok is false when no host is allowed.
 func (r Rules) Choose(c hostapi.HostClaim, free []Candidate, pick func(n int) int) (chosen Candidate, ok bool) {
 	allowed := slices.DeleteFunc(slices.Clone(free), func(h Candidate) bool { return !r.Allow(c, h) })
 	if want := c.Spec.FailureDomain; want != "" {

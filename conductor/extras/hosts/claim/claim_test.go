@@ -153,6 +153,10 @@ func said(f Facts) string {
 func TestDecide(t *testing.T) {
 	const bound = "Associated True BareMetalHostAssociated\n"
 	const synced = bound + "Synchronized True ConfigurationSynced\n"
+	deleting := func(is string) string {
+		why := " False HostClaimDeleting host pool/h is " + is + "\n"
+		return "Associated" + why + "Ready" + why
+	}
 	carried := func(f *Facts) { // as an earlier decision has left the host
 		if d := Decide(*f); d.Host != nil {
 			f.Host = d.Host
@@ -165,8 +169,9 @@ func TestDecide(t *testing.T) {
 		"gets the workload": {facts(hostapi.StateAvailable),
 			"host: image http://images/a on\n" + synced + "Ready True Ready\n"},
 		"synchronized": {facts(hostapi.StateProvisioning, carried), synced + "Ready True Ready\n"},
-		"of a secret": {facts(hostapi.StateAvailable, userData("", "s"), secret("s")), "host: image http://images/a user data " +
-			"hostclaim-u1-user-data on\ncopy: pool/hostclaim-u1-user-data #cloud-config of u2\n" + synced + "Ready True Ready\n"},
+		"of a secret": {facts(hostapi.StateAvailable, userData("", "s"), secret("s")),
+			"host: image http://images/a user data hostclaim-u1-user-data on\n" +
+				"copy: pool/hostclaim-u1-user-data #cloud-config of u2\n" + synced + "Ready True Ready\n"},
 		"of the same namespace": {facts(hostapi.StateAvailable, userData("red", "s"), secret("s"),
 			func(f *Facts) { f.Host.Namespace = "red" }),
 			"host: image http://images/a user data s on\n" + synced + "Ready True Ready\n"},
@@ -180,7 +185,8 @@ func TestDecide(t *testing.T) {
 			"Ready False UserDataSecretSyncFailure spec.userData names a secret of namespace pool: only secrets of the " +
 			"claim's own, red, may be used\n"},
 		"login of a registry": {facts(hostapi.StateAvailable, pullSecret, secret("pull")),
-			"host: image oci://registry/a with hostclaim-u1-oci-auth on\ncopy: pool/hostclaim-u1-oci-auth #cloud-config of u2\n" +
+			"host: image oci://registry/a with hostclaim-u1-oci-auth on\n" +
+				"copy: pool/hostclaim-u1-oci-auth #cloud-config of u2\n" +
 				synced + "Ready True Ready\n"},
 		"login of the host's namespace": {facts(hostapi.StateAvailable, pullSecret), bound +
 			"Synchronized False OCIAuthSecretSyncFailure the secret red/pull of spec.image.ociAuthSecretName does not exist\n" +
@@ -194,14 +200,14 @@ func TestDecide(t *testing.T) {
 		}), bound + "Synchronized False BareMetalHostNotSynchronized the host is being deleted\n" +
 			"Ready False BareMetalHostNotSynchronized the host is being deleted\n"},
 		"deleted, at work": {facts(hostapi.StateProvisioned, carried, deleted),
-			"host:\nAssociated False HostClaimDeleting host pool/h is provisioned\nReady False HostClaimDeleting host pool/h is provisioned\n"},
+			"host:\n" + deleting("provisioned")},
 		"deleted, in the middle": {facts(hostapi.StateProvisioning, carried, deleted),
-			"host:\nAssociated False HostClaimDeleting host pool/h is provisioning\nReady False HostClaimDeleting host pool/h is provisioning\n"},
+			"host:\n" + deleting("provisioning")},
 		"deleted, cleaning fails": {facts(hostapi.StateDeprovisioning, deleted,
 			func(f *Facts) { f.Host.Status.ErrorMessage = "no disk" }),
-			"Associated False HostClaimDeleting host pool/h is deprovisioning: no disk\nReady False HostClaimDeleting host pool/h is deprovisioning: no disk\n"},
+			deleting("deprovisioning: no disk")},
 		"deleted, not begun": {facts(hostapi.StateAvailable, carried, deleted),
-			"host:\nAssociated False HostClaimDeleting host pool/h is available\nReady False HostClaimDeleting host pool/h is available\n"},
+			"host:\n" + deleting("available")},
 		"deleted, clean": {facts(hostapi.StateAvailable, deleted), "host: released\ngone\nReady True Ready\n"},
 		"deleted, without a host": {facts(hostapi.StateAvailable, deleted, func(f *Facts) { f.Host = nil }),
 			"gone\nReady False NoBareMetalHost\n"},
@@ -214,7 +220,8 @@ func TestDecide(t *testing.T) {
 
 // TestReboots: a claim asks for reboots of its host, and for no reboot of others.
 func TestReboots(t *testing.T) {
-	const one, off, others = hostapi.AnnotationReboot, hostapi.AnnotationReboot + "/repair", hostapi.AnnotationReboot + "/site"
+	const one, off, others = hostapi.AnnotationReboot, hostapi.AnnotationReboot + "/repair",
+		hostapi.AnnotationReboot + "/site"
 	f := facts(hostapi.StateProvisioned, func(f *Facts) {
 		f.Claim.Annotations = map[string]string{one: `{"mode":"hard"}`, off: ""}
 		f.Host.Annotations = map[string]string{others: ""}

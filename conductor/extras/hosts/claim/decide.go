@@ -162,7 +162,7 @@ func (d *Decision) summarize(f Facts) {
 	for _, kind := range []string{hostapi.ConditionProvisioned, hostapi.ConditionAvailable} {
 		is := hostapi.Condition{Status: hostapi.False, Reason: NoHost}
 		if f.Host != nil {
-			is = conditionOf(f.Host.Status.Conditions, kind)
+			is = hostapi.ConditionOf(f.Host.Status.Conditions, kind)
 		}
 		if is.Status != "" {
 			d.set(f, kind, is.Status == hostapi.True, is.Reason, is.Message)
@@ -190,13 +190,5 @@ func (d *Decision) set(f Facts, kind string, is bool, reason, message string) {
 }
 
 func condition(c hostapi.HostClaim, kind string) hostapi.Condition {
-	return conditionOf(c.Status.Conditions, kind)
-}
-
-// conditionOf is a condition of this type; zero for none.
-func conditionOf(all []hostapi.Condition, kind string) (c hostapi.Condition) {
-	if i := slices.IndexFunc(all, func(c hostapi.Condition) bool { return c.Type == kind }); i >= 0 {
-		c = all[i]
-	}
-	return c
+	return hostapi.ConditionOf(c.Status.Conditions, kind)
 }

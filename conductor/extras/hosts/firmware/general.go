@@ -10,8 +10,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// generalSetting is a field of spec.firmware, and the names of the BIOS setting that it stands for: of Dell, HPE, Lenovo
-// and Supermicro, for processors of Intel and AMD.
+// generalSetting is a field of spec.firmware, and the names of the BIOS setting that it stands for: of Dell, HPE,
+// Lenovo and Supermicro, for processors of Intel and AMD.
 type generalSetting struct {
 	field string
 	names []string
@@ -29,7 +29,8 @@ var generalSettings = []generalSetting{
 		func(f hostapi.Firmware) *bool { return f.SriovEnabled }},
 }
 
-// wantedSettings are the settings of a HostFirmwareSettings, and further ones of the host's spec.firmware. unknown are the fields of spec.firmware for which the BIOS has no setting.
+// wantedSettings are the settings of a HostFirmwareSettings, and further ones of the host's spec.firmware. unknown are
+// the fields of spec.firmware for which the BIOS has no setting.
 func wantedSettings(facts Facts, named map[string]hostapi.IntOrString) (wanted map[string]hostapi.IntOrString,
 	unknown []hostapi.Problem) {
 	if facts.Host.Spec.Firmware == nil {

@@ -148,7 +148,8 @@ func TestGeneralFirmware(t *testing.T) {
 	wants := func(f hostapi.Firmware) edit {
 		return spec(func(s *hostapi.HostSpec) { s.Firmware = &f })
 	}
-	dell := bios(is("LogicalProc", "Enabled", "Enabled", "Disabled"), is("SriovGlobalEnable", "Disabled", "Enabled", "Disabled"),
+	dell := bios(is("LogicalProc", "Enabled", "Enabled", "Disabled"),
+		is("SriovGlobalEnable", "Disabled", "Enabled", "Disabled"),
 		is("ProcVirtualization", "Enabled", "Enabled", "Disabled"))
 	lenovo := bios(is("Processors_HyperThreading", "Enable", "Disable", "Enable"))
 	on, off := ptr(true), ptr(false)

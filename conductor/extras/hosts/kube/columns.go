@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"slices"
 	"strconv"
 	"time"
 
@@ -15,50 +14,47 @@ var unaged = map[string]bool{hostapi.KindSwitch: true}
 func furtherColumns(kind string) []column {
 	switch kind {
 	case hostapi.KindClaim:
-		return []column{
-			textColumn("Host", "The bound host, with its namespace", func(c *hostapi.HostClaim) string {
-				if b := c.Status.BareMetalHost; b != nil {
-					return b.Namespace + "/" + b.Name
-				}
-				return ""
-			}),
-			textColumn("Ready", "Whether the machine runs the claim's workload", func(c *hostapi.HostClaim) string {
-				return conditionOf(c.Status.Conditions, hostapi.ConditionReady).Status
-			}),
-			textColumn("Reason", "Its reason", func(c *hostapi.HostClaim) string {
-				return conditionOf(c.Status.Conditions, hostapi.ConditionReady).Reason
-			}),
-		}
+		return append([]column{textColumn("Host", "The bound host, with its namespace", func(c *hostapi.HostClaim) string {
+			if b := c.Status.BareMetalHost; b != nil {
+				return b.Namespace + "/" + b.Name
+			}
+			return ""
+		})}, readyColumns("Whether the machine runs the claim's workload",
+			func(c *hostapi.HostClaim) []hostapi.Condition { return c.Status.Conditions })...)
 	case hostapi.KindSubscription:
 		return []column{textColumn("Error", "The most recent failure",
 			func(s *hostapi.BMCEventSubscription) string { return s.Status.Error })}
 	case hostapi.KindPreprovisioningImage:
-		return []column{
-			textColumn("Ready", "Whether the ramdisk can be fetched", func(p *hostapi.PreprovisioningImage) string {
-				return conditionOf(p.Status.Conditions, hostapi.ConditionReady).Status
-			}),
-			textColumn("Reason", "Its reason", func(p *hostapi.PreprovisioningImage) string {
-				return conditionOf(p.Status.Conditions, hostapi.ConditionReady).Reason
-			}),
-		}
+		return readyColumns("Whether the ramdisk can be fetched",
+			func(p *hostapi.PreprovisioningImage) []hostapi.Condition { return p.Status.Conditions })
 	case hostapi.KindNetworkAttachment:
+		type attachment = hostapi.HostNetworkAttachment
 		return []column{
-			textColumn("Mode", "Mode of the switch port", func(a *hostapi.HostNetworkAttachment) string { return a.Spec.Mode }),
-			textColumn("Native VLAN", "VLAN of packets without a tag", func(a *hostapi.HostNetworkAttachment) string {
-				return strconv.Itoa(a.Spec.NativeVLAN)
-			}),
+			textColumn("Mode", "Mode of the switch port", func(a *attachment) string { return a.Spec.Mode }),
+			textColumn("Native VLAN", "VLAN of packets without a tag",
+				func(a *attachment) string { return strconv.Itoa(a.Spec.NativeVLAN) }),
 		}
 	case hostapi.KindSwitch:
+		type device = hostapi.BareMetalSwitch
 		return []column{
-			textColumn("Driver", "Driver of the switch", func(s *hostapi.BareMetalSwitch) string { return s.Spec.Driver }),
-			textColumn("Device Type", "Type of the device", func(s *hostapi.BareMetalSwitch) string { return s.Spec.DeviceType }),
-			textColumn("Address", "Address of the switch", func(s *hostapi.BareMetalSwitch) string { return s.Spec.Address }),
-			textColumn("Valid", "Whether the switch is configured", func(s *hostapi.BareMetalSwitch) string {
-				return conditionOf(s.Status.Conditions, hostapi.ConditionValid).Status
+			textColumn("Driver", "Driver of the switch", func(s *device) string { return s.Spec.Driver }),
+			textColumn("Device Type", "Type of the device", func(s *device) string { return s.Spec.DeviceType }),
+			textColumn("Address", "Address of the switch", func(s *device) string { return s.Spec.Address }),
+			textColumn("Valid", "Whether the switch is configured", func(s *device) string {
+				return hostapi.ConditionOf(s.Status.Conditions, hostapi.ConditionValid).Status
 			}),
 		}
 	}
 	return nil
+}
+
+// readyColumns are the status and the reason of the condition Ready.
+func readyColumns[T any](doc string, conditions func(*T) []hostapi.Condition) []column {
+	ready := func(d *T) hostapi.Condition { return hostapi.ConditionOf(conditions(d), hostapi.ConditionReady) }
+	return []column{
+		textColumn("Ready", doc, func(d *T) string { return ready(d).Status }),
+		textColumn("Reason", "Its reason", func(d *T) string { return ready(d).Reason }),
+	}
 }
 
 // textColumn is a column of the documents of type T.
@@ -69,12 +65,4 @@ func textColumn[T any](name, doc string, cell func(*T) string) column {
 		}
 		return ""
 	}}
-}
-
-// conditionOf is a condition of this type; zero for none.
-func conditionOf(all []hostapi.Condition, kind string) (c hostapi.Condition) {
-	if i := slices.IndexFunc(all, func(c hostapi.Condition) bool { return c.Type == kind }); i >= 0 {
-		c = all[i]
-	}
-	return c
 }

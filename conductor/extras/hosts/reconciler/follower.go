@@ -13,8 +13,8 @@ import (
 	"github.com/ferrite-metal/ferrite/proto/hostapi"
 )
 
-// follower looks at the documents of one kind beside hosts: after each of their changes, and after the changes elsewhere
-// that they wait for.
+// follower looks at the documents of one kind beside hosts: after each of their changes, and after the changes
+// elsewhere that they wait for.
 type follower struct {
 	kind  string
 	queue *queue
@@ -45,7 +45,8 @@ const (
 func changeOf(kind string, k key) string { return kind + " " + k.String() }
 
 // newFollower makes a follower that looks at so many documents at a time.
-func (r *Reconciler) newFollower(kind string, places int, look func(ctx context.Context, k key) (next, error)) *follower {
+func (r *Reconciler) newFollower(kind string, places int,
+	look func(ctx context.Context, k key) (next, error)) *follower {
 	return &follower{kind: kind, look: look, log: r.Log, now: r.Now, awaited: map[string]map[key]bool{},
 		during: map[key][]string{}, seen: map[key]string{}, queue: newQueue(places, func(key) string { return "" })}
 }

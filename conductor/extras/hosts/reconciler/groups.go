@@ -12,7 +12,8 @@ import (
 // hosts of all groups. It reads nodes of all groups from the database, but only a group's own leader acts on its nodes.
 type Groups interface {
 	// Act has the leader of a group do one thing to a node that is still at its revision, or make it, and returns the
-	// result of the function Act. The error is a refusal of the engine there, an *AwayError, or a failure of that node alone.
+	// result of the function Act. The error is a refusal of the engine there, an *AwayError, or a failure of that node
+	// alone.
 	Act(ctx context.Context, group string, n node.Node, a host.Action) (result string, err error)
 	// MediaSlots has the leader of a group ask a BMC, with the same errors.
 	MediaSlots(ctx context.Context, group string, n node.Node) ([]node.MediaSlot, error)

@@ -124,8 +124,8 @@ func TestManyClaims(t *testing.T) {
 	})
 }
 
-// TestClaimLife: a claim's workload comes to its host with copies of its secrets, and is taken away before another claim
-// gets the host, even if the claim is deleted while the image is written.
+// TestClaimLife: a claim's workload comes to its host with copies of its secrets, and is taken away before another
+// claim gets the host, even if the claim is deleted while the image is written.
 func TestClaimLife(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		ctx := context.Background()
@@ -138,7 +138,8 @@ func TestClaimLife(t *testing.T) {
 		w.machines.hold(true)
 		workload := func(c *hostapi.HostClaim) {
 			c.Spec.PoweredOn = true
-			c.Spec.Image = &hostapi.Image{URL: "http://images/a", Checksum: strings.Repeat("0", 64), ChecksumType: hostapi.SHA256}
+			c.Spec.Image = &hostapi.Image{URL: "http://images/a", Checksum: strings.Repeat("0", 64),
+				ChecksumType: hostapi.SHA256}
 			c.Spec.UserData = &hostapi.SecretReference{Name: "user"}
 		}
 		w.claims("a", workload)
@@ -181,8 +182,8 @@ func TestClaimLife(t *testing.T) {
 	})
 }
 
-// TestClaimsWithoutAllowance: neither a status that is written by hand nor a policy of another namespace gives a claim a
-// host, and a host that another consumer has is left alone.
+// TestClaimsWithoutAllowance: neither a status that is written by hand nor a policy of another namespace gives a claim
+// a host, and a host that another consumer has is left alone.
 func TestClaimsWithoutAllowance(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		w.apply("h", nil)

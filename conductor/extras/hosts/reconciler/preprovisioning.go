@@ -127,7 +127,8 @@ func chooseImage(s hostapi.PreprovisioningImageSpec, images []DeployImage) (Depl
 	}
 	switch {
 	case len(images) == 0:
-		return DeployImage{}, errors.New("this conductor has no ramdisk: give it --boot, --ramdisk-kernel and --ramdisk-initrd")
+		return DeployImage{},
+			errors.New("this conductor has no ramdisk: give it --boot, --ramdisk-kernel and --ramdisk-initrd")
 	case len(fits) == 0:
 		return DeployImage{}, fmt.Errorf("there is no ramdisk for %s: there is %s", s.Architecture,
 			strings.Join(formats, ", "))
@@ -137,5 +138,6 @@ func chooseImage(s hostapi.PreprovisioningImageSpec, images []DeployImage) (Depl
 			return fits[at], nil
 		}
 	}
-	return DeployImage{}, fmt.Errorf("spec.acceptFormats has none of the formats there are: %s", strings.Join(formats, ", "))
+	return DeployImage{}, fmt.Errorf("spec.acceptFormats has none of the formats there are: %s",
+		strings.Join(formats, ", "))
 }

@@ -113,7 +113,8 @@ func (r *Reconciler) failureOf(err error) (why string, again time.Time, _ error)
 }
 
 // subscribe makes the subscription of a document, and returns its Id.
-func (r *Reconciler) subscribe(ctx context.Context, n node.Node, s hostapi.BMCEventSubscription) (id string, err error) {
+func (r *Reconciler) subscribe(ctx context.Context, n node.Node,
+	s hostapi.BMCEventSubscription) (id string, err error) {
 	a := host.Subscribe{Destination: s.Spec.Destination, Context: s.Spec.Context}
 	if ref := s.Spec.HTTPHeadersRef; ref != nil {
 		secret, err := getIfAny[hostapi.Secret](ctx, r.Documents, s.Namespace, ref.Name)

@@ -41,8 +41,8 @@ func (w *world) unsubscribes(name string) {
 	w.check(err)
 }
 
-// TestSubscriptions: a subscription is made at the BMC once the host has one, with the headers of its secret; once, even
-// if an answer is lost; and is removed with its document.
+// TestSubscriptions: a subscription is made at the BMC of a registered host, with the headers of its secret. It is made
+// once, even if an answer is lost, and is removed with its document.
 func TestSubscriptions(t *testing.T) {
 	in(t, func(t *testing.T, w *world) {
 		says := func(name, want string) {
