@@ -55,8 +55,8 @@ func (r *Reconciler) lookAtClaim(ctx context.Context, k key) (n next, err error)
 	return n, r.saveClaim(ctx, facts, claim.Decide(facts))
 }
 
-// hostOfClaim is the host with a consumerRef that names a claim: the one in its status, or another one if the status was
-// lost; nil for none.
+// hostOfClaim is the host with a consumerRef that names a claim: the one in its status, or another one if the status
+// was lost; nil for none.
 func (r *Reconciler) hostOfClaim(ctx context.Context, c hostapi.HostClaim) (*hostapi.Host, error) {
 	var keys []key
 	if b := c.Status.BareMetalHost; b != nil {
