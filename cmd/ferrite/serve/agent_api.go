@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/api"
@@ -20,6 +21,9 @@ func (c *Config) checkAgentAPI() error {
 		return fmt.Errorf("--agent-api-address %s is --api-address, too: leave it out to serve agents there", c.AgentAPI)
 	case c.AgentAPI != "" && c.AgentAPI == c.Metrics && !strings.HasSuffix(c.AgentAPI, ":0"):
 		return fmt.Errorf("--agent-api-address %s is --metrics-address, too: choose another port", c.AgentAPI)
+	case c.advertisesAPI():
+		return fmt.Errorf("--advertise-url %s leads ramdisks to --api-address, which refuses agents with "+
+			"--agent-api-address %s: leave it out, or name that port", c.AdvertiseURL, c.AgentAPI)
 	case c.LookupAtRest && c.Boot:
 		return errors.New("--lookup-at-rest any is for machines that another server boots, but with --boot this conductor " +
 			"gives each boot its one-time token: leave it out")
@@ -27,6 +31,15 @@ func (c *Config) checkAgentAPI() error {
 		return errors.New("--lookup-at-rest any has no effect with --fast-track=false: no agent at rest is kept")
 	}
 	return nil
+}
+
+// advertisesAPI reports whether --advertise-url names the address of the API, where agents have another.
+func (c *Config) advertisesAPI() bool {
+	u, err := url.Parse(c.AdvertiseURL)
+	main, mainPort, err2 := net.SplitHostPort(c.APIAddress)
+	own, ownPort, err3 := net.SplitHostPort(c.AgentAPI)
+	return err == nil && err2 == nil && err3 == nil && u.Port() == mainPort && mainPort != ownPort &&
+		(u.Hostname() == main || u.Hostname() == own)
 }
 
 // listenAgents opens the address of the agents' endpoints; nil without --agent-api-address.

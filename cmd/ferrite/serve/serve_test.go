@@ -131,6 +131,8 @@ func TestRefusesToStart(t *testing.T) {
 			"f.yaml: line 1: rule hardware-type: expected"},
 		"agents at the API": {[]string{"--api-address", "127.0.0.1:1", "--agent-api-address", "127.0.0.1:1"},
 			"leave it out to serve agents there"},
+		"agents led to the API": {[]string{"--api-address", "127.0.0.1:1", "--agent-api-address", "127.0.0.1:2",
+			"--advertise-url", "http://127.0.0.1:1"}, "which refuses agents"},
 		"agents at a taken port": {[]string{"--agent-api-address", taken.Addr().String()}, "--agent-api-address: listen"},
 		"a step without an interface": {[]string{"--disallow-clean-steps", "factory_reset"},
 			"--disallow-clean-steps [factory_reset]: expected INTERFACE.STEP"},

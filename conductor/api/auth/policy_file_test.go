@@ -128,7 +128,7 @@ func TestPolicyFileRefused(t *testing.T) {
 		"baremetal:node:list_all: role:admin\n":        "lists have all records for callers of the system",
 		"baremetal:node:ipa_heartbeat: '!'\n":          "agents have no user",
 		"baremetal:step:execute:disk.wipe: role:x\n":   "expected baremetal:step:execute:INTERFACE.STEP",
-		"is_admin: role:x\n":                           "or a name that another rule refers to",
+		"is_adm: role:x\n":                             "or a name that another rule refers to",
 		"baremetal:node:get: rule:baremetal:node:ge\n": "(did you mean baremetal:node:get?)",
 	} {
 		_, _, err := policyFile(t, text, slog.New(slog.DiscardHandler))

@@ -19,6 +19,8 @@ import (
 const (
 	// MaxSize is in bytes. A file with all rules of Ironic and their descriptions has 120 KiB.
 	MaxSize   = 1 << 20
+	maxRules  = 2000  // Ironic has 133
+	maxName   = 100   // bytes of a rule's name
 	maxFaults = 20    // that are listed
 	maxCost   = 10000 // checks behind one rule, with the rules that it refers to
 )
@@ -46,7 +48,9 @@ type rule struct {
 	is     Check
 	refers []*reference
 	cost   int
-	open   bool // on the way from another rule
+
+	referred bool // by another rule
+	open     bool // on the way from another rule
 }
 
 // reader reads one file.
@@ -67,21 +71,24 @@ func Parse(raw []byte, l Language) (Rules, error) {
 	if err != nil || root == nil {
 		return Rules{}, err
 	}
-	for i := 0; i+1 < len(root.Content); i += 2 {
+	if n := len(root.Content) / 2; n > maxRules {
+		return nil, fmt.Errorf("expected at most %d rules, found %d", maxRules, n)
+	}
+	for i := 0; i+1 < len(root.Content) && !r.full(); i += 2 {
 		r.define(root.Content[i], root.Content[i+1])
 	}
-	for _, one := range r.order {
-		r.resolve(one)
-	}
-	r.checkNames()
-	for _, one := range r.order {
-		r.walk(one, nil)
-	}
-	if len(r.faults) > 0 {
-		if more := len(r.faults) - maxFaults; more > 0 {
-			r.faults = append(r.faults[:maxFaults], fmt.Errorf("and %d more", more))
+	for _, look := range []func(*rule){r.resolve, r.checkName, func(one *rule) { r.walk(one, nil) }} {
+		for _, one := range r.order {
+			if !r.full() { // a suggestion for each name of a large file takes long
+				look(one)
+			}
 		}
-		return nil, errors.Join(r.faults...)
+	}
+	if r.full() {
+		r.faults = append(r.faults, errors.New("there may be more faults"))
+	}
+	if err := errors.Join(r.faults...); err != nil {
+		return nil, err
 	}
 	out := Rules{}
 	for name, one := range r.rules {
@@ -128,6 +135,9 @@ func kindOf(n *yaml.Node) string {
 	return fmt.Sprintf("%q", n.Value)
 }
 
+// full reports whether there are enough faults.
+func (r *reader) full() bool { return len(r.faults) >= maxFaults }
+
 // fault notes that a rule is wrong.
 func (r *reader) fault(line int, name string, err error) {
 	r.faults = append(r.faults, fmt.Errorf("line %d: rule %s: %w", line, name, err))
@@ -139,6 +149,9 @@ func (r *reader) define(key, value *yaml.Node) {
 	switch before := r.rules[name]; {
 	case key.Kind != yaml.ScalarNode || key.Tag != "!!str" || name == "":
 		r.faults = append(r.faults, fmt.Errorf("line %d: expected the name of a rule, found %s", key.Line, kindOf(key)))
+		return
+	case len(name) > maxName:
+		r.fault(key.Line, fmt.Sprintf("%.30q...", name), fmt.Errorf("expected a name of at most %d bytes", maxName))
 		return
 	case before != nil:
 		r.fault(key.Line, name, fmt.Errorf("expected each rule once, found it in line %d, too", before.line))
@@ -199,7 +212,7 @@ func textOf(n *yaml.Node) (string, error) {
 func (r *reader) resolve(one *rule) {
 	for _, to := range one.refers {
 		if in := r.rules[to.name]; in != nil {
-			to.of = in.is
+			to.of, in.referred = in.is, true
 			continue
 		}
 		if r.Default != nil {
@@ -241,19 +254,12 @@ func unknownRule(name string, names []string) error {
 	return fmt.Errorf("expected a rule of the file or of the conductor, found rule:%s%s", name, meant)
 }
 
-// checkNames refuses names that are no rules, and helpers that no rule refers to.
-func (r *reader) checkNames() {
-	referred := map[string]bool{}
-	for _, one := range r.order {
-		for _, to := range one.refers {
-			referred[to.name] = true
-		}
+// checkName refuses a name that is no rule, and a helper that no rule refers to.
+func (r *reader) checkName(one *rule) {
+	if _, usual := helpers[one.name]; usual || one.referred && !strings.Contains(one.name, ":") {
+		return
 	}
-	for _, one := range r.order {
-		err := r.Known(one.name)
-		if err == nil || referred[one.name] && !strings.Contains(one.name, ":") {
-			continue
-		}
+	if err := r.Known(one.name); err != nil {
 		r.fault(one.line, one.name, err)
 	}
 }

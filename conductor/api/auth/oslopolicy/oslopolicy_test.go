@@ -131,41 +131,48 @@ func TestEval(t *testing.T) {
 
 // TestRefused: a fault names its line, the expectation and the finding.
 func TestRefused(t *testing.T) {
-	var deep, wide strings.Builder // r0 has one check, and each next rule twice the checks of the one before
+	var deep, wide, many, wrong strings.Builder // r0 has one check, and each next rule twice the checks of the one before
 	fmt.Fprintf(&deep, "a: %q\n", strings.Repeat("(", 60)+"role:x"+strings.Repeat(")", 60))
 	wide.WriteString("r0: role:x\n")
 	for i := range 30 {
 		fmt.Fprintf(&wide, "r%d: rule:r%d and rule:r%d\n", i+1, i, i)
 	}
 	wide.WriteString("a: rule:r30\n")
+	for i := range 2001 {
+		fmt.Fprintf(&many, "x%d: role:x\n", i)
+	}
+	wrong.WriteString(strings.Join(strings.Split(many.String(), "\n")[:1000], "\n"))
 	bomb := "a: &a [\"role:x\"]\nb: &b [*a, *a, *a]\nc: [*b, *b, *b]\n"
 	for text, want := range map[string]string{
-		"- a\n":                                "line 1: expected a map of rules to checks, found a list",
-		"a: role:x\nb: role:y\na: role:z\n":    "line 3: rule a: expected each rule once, found it in line 1, too",
-		"\n\nx:y: role:x\n":                    "line 3: rule x:y: no rule",
-		"helper: role:x\n":                     "line 1: rule helper: no rule",
-		"a: role:x\nb: rule:c or rule:bb\n":    `line 2: rule b: expected a rule of the file or of the conductor, found rule:c`,
-		"a: rule:bb\n":                         "found rule:bb (did you mean b?)",
-		"a: rule:b\nb: rule:c\nc: rule:a\n":    "found a -> b -> c -> a",
-		"a: rule:a\n":                          "expected rules that do not lead back to themselves, found a -> a",
-		"a: true\n":                            `line 1: rule a: expected a check in quotes, or a list of checks, found "true"`,
-		"a: True:x or admin\n":                 `found "admin"`,
-		"a: {b: c}\n":                          "found a map",
-		"a: role:x role:y\n":                   `expected and, or, or the end behind a check, found "role:y"`,
-		"a: role:x and\n":                      "found the end of the rule",
-		"a: (role:x\n":                         "expected ) for each (",
-		"a: '   '\n":                           "found only spaces",
-		"a: role:x)\n":                         `found ")"`,
-		"a: http://policy.example/%(owner)s\n": "the conductor decides alone",
-		"a: projekt_id:%(owner)s\n":            "(did you mean project_id?)",
-		"a: project_id:%(node.ower)s\n":        "(did you mean node.owner?)",
-		"a: project_id:%(owner)d\n":            `expected %(NAME)s, found "%(owner)d"`,
-		"a: role:x\n---\nb: role:y\n":          "expected one YAML document",
-		"a: [x: y\n":                           "yaml: line",
-		deep.String():                          "at most 50 parentheses",
-		wide.String():                          "expected at most 10000 checks with the rules that it refers to",
-		bomb:                                   "line 2: rule b: expected a check in quotes, or a list of checks, found an",
-		"a: " + strings.Repeat(" ", 10<<20):    "expected at most 1048576 bytes, found 10485763",
+		strings.Repeat("x", 101) + ": role:x\n": `rule "` + strings.Repeat("x", 30) + `"...: expected a name of at most 100`,
+		many.String():                           "expected at most 2000 rules, found 2001",
+		wrong.String():                          "line 20: rule x19: no rule\nthere may be more faults",
+		"- a\n":                                 "line 1: expected a map of rules to checks, found a list",
+		"a: role:x\nb: role:y\na: role:z\n":     "line 3: rule a: expected each rule once, found it in line 1, too",
+		"\n\nx:y: role:x\n":                     "line 3: rule x:y: no rule",
+		"helper: role:x\n":                      "line 1: rule helper: no rule",
+		"a: role:x\nb: rule:c or rule:bb\n":     `line 2: rule b: expected a rule of the file or of the conductor, found rule:c`,
+		"a: rule:bb\n":                          "found rule:bb (did you mean b?)",
+		"a: rule:b\nb: rule:c\nc: rule:a\n":     "found a -> b -> c -> a",
+		"a: rule:a\n":                           "expected rules that do not lead back to themselves, found a -> a",
+		"a: true\n":                             `line 1: rule a: expected a check in quotes, or a list of checks, found "true"`,
+		"a: True:x or admin\n":                  `found "admin"`,
+		"a: {b: c}\n":                           "found a map",
+		"a: role:x role:y\n":                    `expected and, or, or the end behind a check, found "role:y"`,
+		"a: role:x and\n":                       "found the end of the rule",
+		"a: (role:x\n":                          "expected ) for each (",
+		"a: '   '\n":                            "found only spaces",
+		"a: role:x)\n":                          `found ")"`,
+		"a: http://policy.example/%(owner)s\n":  "the conductor decides alone",
+		"a: projekt_id:%(owner)s\n":             "(did you mean project_id?)",
+		"a: project_id:%(node.ower)s\n":         "(did you mean node.owner?)",
+		"a: project_id:%(owner)d\n":             `expected %(NAME)s, found "%(owner)d"`,
+		"a: role:x\n---\nb: role:y\n":           "expected one YAML document",
+		"a: [x: y\n":                            "yaml: line",
+		deep.String():                           "at most 50 parentheses",
+		wide.String():                           "expected at most 10000 checks with the rules that it refers to",
+		bomb:                                    "line 2: rule b: expected a check in quotes, or a list of checks, found an",
+		"a: " + strings.Repeat(" ", 10<<20):     "expected at most 1048576 bytes, found 10485763",
 		"a: role:x" + strings.Repeat(" or role:x", 1000) + "\n": "at most 1000 checks",
 	} {
 		if _, err := oslopolicy.Parse([]byte(text), language()); err == nil || !strings.Contains(err.Error(), want) {
