@@ -139,7 +139,7 @@ func (s *Server) answerLookup(w http.ResponseWriter, r *http.Request, n agentapi
 		LookupConfig: agentapi.LookupConfig{
 			HeartbeatTimeout:      int(s.heartbeat.Seconds()),
 			AgentTokenRequired:    true,
-			PermittedImageFormats: []string{"raw", "qcow2"},
+			PermittedImageFormats: s.imageFormats,
 			AgentSkipBMCDetect:    false,
 
 			EnableBIOSBootloaderInstall: s.biosBootloader,

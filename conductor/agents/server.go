@@ -61,6 +61,8 @@ type Options struct {
 	HeartbeatTimeout time.Duration
 	// BIOSBootloader lets agents run the grub-install of partition images.
 	BIOSBootloader bool
+	// ImageFormats are the formats of images that agents may write; raw and qcow2 when nil.
+	ImageFormats []string
 	// CallbackPath takes callback URLs with a path.
 	CallbackPath bool
 	// FailureRate is how many calls a second one address may get wrong before
@@ -80,6 +82,7 @@ type Server struct {
 	heartbeat time.Duration
 
 	biosBootloader bool
+	imageFormats   []string
 	callbackPath   bool
 
 	share    *connlimit.Share // of the server's requests
@@ -121,6 +124,9 @@ func NewServer(o Options) *Server {
 	if o.HeartbeatTimeout == 0 {
 		o.HeartbeatTimeout = 300 * time.Second
 	}
+	if o.ImageFormats == nil {
+		o.ImageFormats = []string{"raw", "qcow2"}
+	}
 	if o.FailureRate == 0 {
 		o.FailureRate = 20
 	}
@@ -138,8 +144,10 @@ func NewServer(o Options) *Server {
 	}
 	return &Server{
 		conductor: o.Conductor, heartbeat: o.HeartbeatTimeout, biosBootloader: o.BIOSBootloader, callbackPath: o.CallbackPath,
-		share:    connlimit.NewShare(MostRequests, maxEach),
-		failures: ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now), decoding: make(chan struct{}, maxDecoding),
+		imageFormats: o.ImageFormats,
+		share:        connlimit.NewShare(MostRequests, maxEach),
+		failures:     ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now),
+		decoding:     make(chan struct{}, maxDecoding),
 		unpacking: make(chan struct{}, maxUnpacking),
 		unknown:   ratelimit.New[netip.Addr](unknownRate, unknownBurst, o.Now),
 		logs:      o.Logs, logged: ratelimit.New[string](o.LogRate, o.LogBurst, o.Now),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -120,17 +121,22 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestLookupTellsWhatIsAllowed: an agent may run an image's programs only if the answer to its lookup allows it. The
-// agent reads that nowhere else.
+// TestLookupTellsWhatIsAllowed: an agent may run an image's programs, and write an image of a format, only if the
+// answer to its lookup allows it. The agent reads that nowhere else.
 func TestLookupTellsWhatIsAllowed(t *testing.T) {
 	for _, allowed := range []bool{false, true} {
-		s := NewServer(Options{Conductor: &scripted{state: node.CleanWait}, BIOSBootloader: allowed})
+		formats := map[bool][]string{true: {"raw"}}[allowed]
+		s := NewServer(Options{Conductor: &scripted{state: node.CleanWait}, BIOSBootloader: allowed, ImageFormats: formats})
 		var reply agentapi.LookupReply
 		if err := json.Unmarshal([]byte(ask(t, s, 62, "GET", "/v1/lookup?addresses="+aMAC, "").body), &reply); err != nil {
 			t.Fatal(err)
 		}
 		if reply.Config.EnableBIOSBootloaderInstall != allowed {
 			t.Errorf("allowed is %t, the agent reads %t", allowed, reply.Config.EnableBIOSBootloaderInstall)
+		}
+		if got := fmt.Sprint(reply.Config.PermittedImageFormats); got != map[bool]string{true: "[raw]",
+			false: "[raw qcow2]"}[allowed] {
+			t.Errorf("permitted are %q, the agent reads %s", formats, got)
 		}
 	}
 }

@@ -188,6 +188,7 @@ type Settings struct {
 	PowerOffInServiceFail bool     // or after a failed service
 	NoDeployModes         []string // boot modes that deployed systems must not use; of BootModes
 	NoEnrollModes         []string // boot modes that nodes must not have as a capability
+	ImageFormats          []string // formats of images that may be deployed, of ImageFormats; none: any
 	LesseeSource          string   // the project that a deploy makes the lessee; "" is NoLessee
 	RescueHash            string   // of rescue passwords: sha256 or sha512; "" is sha512
 

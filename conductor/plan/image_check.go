@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
@@ -58,6 +59,25 @@ func imageFits(d *decision, r Request) error {
 		return d.fitsPartition(r.Image.Size)
 	}
 	return d.fitsDisk(r)
+}
+
+// ImageFormats are the formats of images that agents write to disks.
+func ImageFormats() []string { return []string{"raw", "qcow2"} }
+
+// formatPermitted refuses an image whose stated format the conductor does not permit (Ironic's
+// [conductor]permitted_image_formats). An image with another format, or none, is left to the agent, which looks at its
+// content.
+func formatPermitted(d *decision, _ Request) error {
+	format, permitted := text(d.n.InstanceInfo, "image_disk_format"), d.f.Settings.ImageFormats
+	if format == "gpt" { // Ironic's word for a raw image of a whole disk
+		format = "raw"
+	}
+	if !slices.Contains(ImageFormats(), format) || slices.Contains(permitted, format) || len(permitted) == 0 {
+		return nil
+	}
+	return node.Refuse(node.Invalid, "node %s cannot be deployed: instance_info/image_disk_format is %s, and this "+
+		"conductor permits %s (--permitted-image-formats): convert the image with qemu-img convert", d.n.UUID, format,
+		strings.Join(permitted, ", "))
 }
 
 // fitsPartition compares the image of a root file system with instance_info/root_gb.

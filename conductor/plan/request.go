@@ -99,6 +99,7 @@ var ofDeploy = []check{
 	wellListed,                 // the steps are valid by themselves
 	stepsAllowed,               // the operator has disallowed none of them
 	stepsOffered,               // the node has them: a machine must not go down for a typing error
+	formatPermitted,            // the agent would refuse it, after the wipe
 	imageFits,                  // an image known to be missing or too large would fail after the wipe
 	noPasswords,                // iPXE receives the URLs of the ramdisk in the clear
 	networkFor("deploy"),       // the ramdisk is booted in a network that can be attached

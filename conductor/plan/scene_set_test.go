@@ -30,6 +30,8 @@ func (s *scene) set(k, v string) {
 		s.f.Settings.PowerOffInServiceFail = v == "true"
 	case "logs_missing":
 		s.f.LogsMissing = v == "true"
+	case "image_formats":
+		s.f.Settings.ImageFormats = strings.Fields(v)
 	case "lessee_source":
 		s.f.Settings.LesseeSource = v
 	case "no_deploy_modes":

@@ -3,6 +3,7 @@ package serve
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -125,6 +126,13 @@ func (c *Config) hardwareFlags(s *settings) {
 			"there, too large or no image of a disk; warn of an image that this host cannot reach, or refuse it, too "+
 			"(require); off: ask no servers",
 		"warn", "require", "off")
+	s.StringSliceVar(&c.ImageFormats, "permitted-image-formats", plan.ImageFormats(),
+		"`formats` of images that may be deployed, of raw and qcow2; raw includes compressed ones")
+	bounded(s, &c.ImageFormats, "permitted-image-formats", []bound[[]string]{{func(formats []string) bool {
+		return len(formats) > 0 && !slices.ContainsFunc(formats, func(f string) bool {
+			return !slices.Contains(plan.ImageFormats(), f)
+		})
+	}, ": say raw, qcow2 or both"}})
 	s.StringVar(&c.ImageFolder, "image-folder", "",
 		"`folder` for the bytes of named images (ferrite image add NAME FILE) and of --image-cache "+
 			"(default: images, in --data-dir)")
