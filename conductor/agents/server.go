@@ -148,9 +148,9 @@ func NewServer(o Options) *Server {
 		share:        connlimit.NewShare(MostRequests, maxEach),
 		failures:     ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now),
 		decoding:     make(chan struct{}, maxDecoding),
-		unpacking: make(chan struct{}, maxUnpacking),
-		unknown:   ratelimit.New[netip.Addr](unknownRate, unknownBurst, o.Now),
-		logs:      o.Logs, logged: ratelimit.New[string](o.LogRate, o.LogBurst, o.Now),
+		unpacking:    make(chan struct{}, maxUnpacking),
+		unknown:      ratelimit.New[netip.Addr](unknownRate, unknownBurst, o.Now),
+		logs:         o.Logs, logged: ratelimit.New[string](o.LogRate, o.LogBurst, o.Now),
 	}
 }
 
