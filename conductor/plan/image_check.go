@@ -64,7 +64,7 @@ func imageFits(d *decision, r Request) error {
 // ImageFormats are the formats of images that agents write to disks.
 func ImageFormats() []string { return []string{"raw", "qcow2"} }
 
-// formatPermitted refuses an image whose stated format the conductor does not permit (Ironic's
+// formatPermitted refuses an image of a stated format that the conductor does not permit (Ironic's
 // [conductor]permitted_image_formats). An image with another format, or none, is left to the agent, which looks at its
 // content.
 func formatPermitted(d *decision, _ Request) error {
