@@ -3,6 +3,7 @@ package redfish
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -29,7 +30,7 @@ func (r *stepCall) settleUpdate(f firmwareSetting, all int) (node.StepReport, er
 		})
 	}
 	if f.Component == "bmc" {
-		if report, settled, err := r.settleBMC(f); !settled {
+		if report, settled, err := r.settleBMC(f, time.Duration(wait)*time.Second); !settled {
 			return report, err
 		}
 	}
@@ -44,16 +45,22 @@ func (r *stepCall) settleUpdate(f firmwareSetting, all int) (node.StepReport, er
 		return done("%s", strings.Join(r.memory.Said, "; "))
 	}
 	r.progress = 100 * r.memory.Item
+	if f.Component == "bmc" && version != was { // some cards take an update only after it (Ironic, redfish/firmware.py)
+		r.enter("next")
+		return r.reboot("a start of the machine with the BMC's new firmware, before the next update")
+	}
 	return r.begin("next", "continues with the next update")
 }
 
 // settleBMC waits until a BMC that was updated answers steadily and shows another version. A BMC that does not restart
-// keeps its version: then the update had none to change, which is no error unless the task is gone, too.
-func (r *stepCall) settleBMC(f firmwareSetting) (report node.StepReport, settled bool, err error) {
+// keeps its version: then the update had none to change, which is no error unless the task is gone, too. waited is the
+// operator's time, which is over.
+func (r *stepCall) settleBMC(f firmwareSetting, waited time.Duration) (report node.StepReport, settled bool,
+	err error) {
 	spent := r.now.Sub(r.memory.Since)
 	if err := r.resources(); err != nil {
 		r.memory.Good = 0
-		if spent > r.firmware.Settle {
+		if spent > waited+r.firmware.Settle {
 			return report, false, broken("the BMC does not settle within %s after its update: expected %d good answers in a "+
 				"row, the last is: %v; restart the BMC by hand", r.firmware.Settle, steady, describe(err))
 		}
@@ -100,7 +107,8 @@ func (r *stepCall) resources() error {
 		if doc.NetworkAdapters.Path == "" {
 			continue
 		}
-		if _, err := r.members(doc.NetworkAdapters.Path); err != nil {
+		// HPE answers 400 while the machine is off (Ironic, redfish/firmware.py).
+		if _, err := r.members(doc.NetworkAdapters.Path); err != nil && status(err) != http.StatusBadRequest {
 			return err
 		}
 	}

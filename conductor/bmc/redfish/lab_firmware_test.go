@@ -126,6 +126,27 @@ func TestUpdatedBMCSettles(t *testing.T) {
 	}
 }
 
+// A card's update after the BMC's comes after a start of the machine, and a BMC that refuses to list the cards of a
+// machine that is off has settled.
+func TestUpdateAfterTheBMCs(t *testing.T) {
+	url := redfishtest.Images(t)
+	s := newUpdate(t, "")
+	s.wire.lead(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == partsChassis+"/NetworkAdapters" && s.machine.Power() == "Off" {
+			http.Error(w, "off", http.StatusBadRequest)
+			return
+		}
+		s.ServeHTTP(w, r)
+	}))
+	report, err := s.do(t, "firmware.update", updates("bmc", url+"/BMC-2.0", "nic:52:54:00:77:00:01", url+"/NIC-2.0"))
+	notes := strings.Join(s.notes, "\n")
+	const want = "bmc was 1.0.0 and is 2.0; nic:52:54:00:77:00:01 was iPXE 1.0 and is 2.0"
+	if err != nil || !strings.Contains(report.Note, want) ||
+		strings.Count(notes, "a start of the machine") != 2 {
+		t.Errorf("%v, %q: %s", err, report.Note, notes)
+	}
+}
+
 // The operator's time for a BMC is waited for after an update without a time of its own.
 func TestUpdateWaitsForTheBMC(t *testing.T) {
 	s := newUpdate(t, "")
