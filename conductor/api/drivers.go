@@ -102,69 +102,13 @@ func (h *driverResource) driverProperties(c *rest.Call) error {
 		return err
 	}
 	properties := map[string]string{}
-	for _, p := range driverInfoKeys() {
-		if slices.Contains(p.drivers, node.BaseType(hw.Name)) {
-			properties[p.key] = p.meaning
+	for _, k := range node.Keys {
+		if k.Place == node.InDriverInfo && k.Treatment == node.Acted &&
+			(k.Hardware == "" || k.Hardware == node.BaseType(hw.Name)) {
+			properties[k.Name] = k.Text
 		}
 	}
 	return c.Marshal(http.StatusOK, properties)
-}
-
-// driverInfoKey is one key that driver_info can have.
-type driverInfoKey struct {
-	key     string
-	drivers []string
-	meaning string
-}
-
-func driverInfoKeys() []driverInfoKey {
-	redfish, ipmi, all := []string{"redfish"}, []string{"ipmi"},
-		[]string{"fake-hardware", "ipmi", "manual-management", "redfish"}
-	return []driverInfoKey{
-		{"redfish_address", redfish, "URL of the Redfish service; https unless it says otherwise. Required."},
-		{"redfish_system_id", redfish,
-			"Path of the ComputerSystem, like /redfish/v1/Systems/1. Required when the service has more than one."},
-		{"redfish_username", redfish, "User name for the Redfish service. Optional."},
-		{"redfish_password", redfish, "Password for the Redfish service. Optional."},
-		{"redfish_verify_ca", redfish,
-			"Whether the service's certificate is checked: true, false, the authorities as PEM, or the path of a file or " +
-				"folder of them in --ca-folder. Optional."},
-		{"redfish_ssh_host_key", redfish,
-			"SSH host key of the BMC's serial console: SHA256:..., or the key itself. Without " +
-				"it the key of the first console is believed from then on. Optional."},
-		{"redfish_auth_type", redfish, "basic, session or auto (the default). Optional."},
-		{"redfish_root_prefix", redfish,
-			"Path of the service root, /redfish/v1 by default, unless redfish_address ends with it. Optional."},
-		{"redfish_tls_minimum_version", redfish,
-			"Oldest version of TLS: 1.1, 1.2 or 1.3; --bmc-tls-minimum-version by default. Optional."},
-		{"redfish_tls_ciphers", redfish,
-			"Cipher suites of TLS 1.2, by OpenSSL's names with colons between; --bmc-tls-ciphers by default. Optional."},
-		{"firmware_update_unresponsive_bmc_wait", redfish,
-			"Seconds to wait after an update of firmware that has no wait of its own. Optional."},
-		{"ipmi_address", ipmi, "IP address or host name of the BMC. Required."},
-		{"ipmi_username", ipmi, "User name on the BMC. Optional."},
-		{"ipmi_password", ipmi, "Password on the BMC. Optional."},
-		{"ipmi_port", ipmi, "UDP port of the BMC, 623 by default. Optional."},
-		{"ipmi_priv_level", ipmi, "Privilege level: ADMINISTRATOR (the default), OPERATOR, USER or CALLBACK. Optional."},
-		{"ipmi_cipher_suite", ipmi, "RMCP+ cipher suite, 17 or 3; the better one that the BMC takes by default. Optional."},
-		{"ipmi_protocol_version", ipmi, "2.0, the only one spoken. Optional."},
-		{"ipmi_disable_boot_timeout", ipmi,
-			"Whether the BMC is kept from forgetting a boot device after a minute, true by default. Optional."},
-		{"ipmi_force_boot_device", ipmi,
-			"Must be false: a boot device is set when it is needed, and not again at every start. Optional."},
-		{"ipmi_bridging", ipmi, "Must be no: single and dual bridging are not supported. Optional."},
-		{"ipmi_hex_kg_key", ipmi, "Must not be set: BMC keys (Kg) are not supported. Optional."},
-		{"image_pull_secret", all,
-			"Secret for images in the container registries of image_pull_registry: user:password, or base64 of it. Optional."},
-		{"image_pull_registry", all,
-			"Registries that image_pull_secret is for, each as host[:port], separated by commas. Required if there is one."},
-		{"agent_verify_ca", all,
-			"Whether the certificate of an agent that announces none is checked: true, false, the authorities as PEM, or the " +
-				"path of a file or folder of them in --ca-folder. Optional."},
-		{"deploy_kernel", all, "URL of another kernel for the ramdisk than the conductor's own. Optional."},
-		{"deploy_ramdisk", all, "URL of another ramdisk than the conductor's own. Optional."},
-		{"kernel_append_params", all, "Additional words for the ramdisk's kernel command line. Optional."},
-	}
 }
 
 // hardwareType finds the one a path names.

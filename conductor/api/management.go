@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/api/rest"
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -130,28 +131,29 @@ func (h *managementResource) answerValidation(c *rest.Call) error {
 		return err
 	}
 	answer := make(map[string]nodeapi.Valid, len(verdicts))
+	notes := n.KeyNotes()
 	for kind, reason := range verdicts {
 		if kind != "vendor" && interfaceSince(kind) <= max(c.Minor, 30) {
-			answer[kind] = verdict(&n, kind, reason)
+			answer[kind] = verdict(&n, kind, reason, notes[kind])
 		}
 	}
 	return c.Marshal(http.StatusOK, answer)
 }
 
-// verdict is the answer for one interface. A disabled interface is not valid, though nothing is wrong with it.
-func verdict(n *node.Node, kind string, reason error) nodeapi.Valid {
+// verdict is the answer for one interface. A disabled interface is not valid, though nothing is wrong with it. Notes
+// about keys without an effect follow the reason; they leave a valid interface valid, as Ironic ignores such keys.
+func verdict(n *node.Node, kind string, reason error, notes []string) nodeapi.Valid {
 	if reason == nil && n.Off(kind) {
 		//nolint:staticcheck // Ironic's words
 		reason = fmt.Errorf("Driver %s does not support %s (disabled or not implemented).", n.Driver,
 			kind)
 	}
 	ok := reason == nil
-	v := nodeapi.Valid{Result: &ok}
 	switch {
 	case !ok:
-		v.Reason = nodeapi.MaskText(reason.Error())
+		notes = slices.Insert(slices.Clone(notes), 0, reason.Error())
 	case kind == "deploy" && n.Autodetects():
-		v.Reason = "autodetect finds " + n.DeployInterface() + " by instance_info"
+		notes = slices.Insert(slices.Clone(notes), 0, "autodetect finds "+n.DeployInterface()+" by instance_info")
 	}
-	return v
+	return nodeapi.Valid{Result: &ok, Reason: nodeapi.MaskText(strings.Join(notes, "; "))}
 }

@@ -7,9 +7,12 @@ import (
 	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
-// checkForm refuses a malformed driver_info, and a disallowed boot mode. It skips unchanged ones, so that a node of an
-// earlier release can still be edited.
+// checkForm refuses keys with values that can never work, a malformed driver_info, and a disallowed boot mode. It skips
+// unchanged ones, so that a node of an earlier release can still be edited.
 func (e *Core) checkForm(old, n node.Node) error {
+	if err := node.CheckKeys(old, n); err != nil {
+		return err
+	}
 	if err := plan.CheckEnrolledMode(old, n, e.Settings); err != nil {
 		return err
 	}

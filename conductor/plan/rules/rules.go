@@ -62,6 +62,9 @@ func Apply(list []node.InspectionRule, found Found) (Outcome, error) {
 	if err := r.checkSize(&found); err != nil {
 		return Outcome{Found: found, Lines: r.lines()}, fmt.Errorf("inspection rules: %w", err)
 	}
+	if err := node.CheckKeys(found.Node, r.out.Node); err != nil {
+		return Outcome{Found: found, Lines: r.lines()}, fmt.Errorf("inspection rules: %w", err)
+	}
 	r.out.Lines = r.lines()
 	return r.out, nil
 }
