@@ -136,7 +136,9 @@ func newHTTPClient(o Options) *http.Client {
 // NewImageClient makes the client for images: the transfer as a whole has no
 // deadline, connecting and the first byte have.
 func NewImageClient(o Options, connectTimeout time.Duration) *http.Client {
-	return &http.Client{Transport: transport(o.imageTLS, connectTimeout, o.explain)}
+	t := transport(o.imageTLS, connectTimeout, o.explain)
+	t.Proxy, t.TLSClientConfig = o.proxy, throughProxy(o.imageTLS)
+	return &http.Client{Transport: t}
 }
 
 // transport makes connections with the TLS configuration for each host. A TLS

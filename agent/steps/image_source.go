@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ferrite-metal/ferrite/agent/contact"
 	image "github.com/ferrite-metal/ferrite/images/disk"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 )
@@ -25,6 +26,10 @@ func (m *Machine) openImage(ctx context.Context, info agentapi.ImageInfo) (*imag
 			return nil, image.Checksum{}, fmt.Errorf("%w: image_request_authorization is not base64: %w", image.ErrSource, err)
 		}
 		opts.Header = http.Header{"Authorization": {string(value)}}
+	}
+	ctx, err := contact.WithProxies(ctx, info)
+	if err != nil {
+		return nil, image.Checksum{}, fmt.Errorf("%w: %w", image.ErrSource, err)
 	}
 	sum, err := m.checksum(ctx, info, opts)
 	if err != nil {

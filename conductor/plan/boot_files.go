@@ -9,7 +9,7 @@ import (
 func noPasswords(d *decision, _ Request) error { return CheckBootFiles(d.n) }
 
 // CheckBootFiles refuses a ramdisk of the node's own with a password in its URL: iPXE would receive it over the
-// machine's network, in the clear.
+// machine's network, in the clear. A BMC is given the password of a medium apart from its URL.
 func CheckBootFiles(n node.Node) error {
 	for _, key := range []string{"deploy_kernel", "deploy_ramdisk", "rescue_kernel", "rescue_ramdisk"} {
 		if WithPassword(text(n.DriverInfo, key)) {
@@ -18,7 +18,7 @@ func CheckBootFiles(n node.Node) error {
 					"show: serve the file without", n.UUID, key)
 		}
 	}
-	return nil
+	return checkAgentISO(n)
 }
 
 // WithPassword reports whether a URL holds a user or a password.

@@ -132,6 +132,9 @@ func (d *decision) ejectAfter(before node.Node, e Event) {
 // checkBootMedium refuses a run that would boot from a medium which cannot be served.
 func (d *decision) checkBootMedium() error {
 	if !BootsByMedium(d.n) || d.f.Settings.BootMedia || !WantsRamdisk(d.n) && !insertsOurs(d.n) {
+		return d.checkAgentProof()
+	}
+	if at := AgentISO(d.n); at != "" && !node.KeptImage(at) && !SettingsByDrive(d.n) {
 		return nil
 	}
 	return fmt.Errorf("node %s has the boot interface %s, and this conductor serves no boot media: start it with --boot "+

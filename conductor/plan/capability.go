@@ -2,6 +2,8 @@ package plan
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
@@ -41,4 +43,26 @@ func BootModeOf(n node.Node) string {
 		return mode
 	}
 	return n.BootMode
+}
+
+// capabilityValues are the values that capabilities may have, as in Ironic (SUPPORTED_CAPABILITIES).
+var capabilityValues = []struct {
+	name   string
+	values []string
+}{
+	{"boot_mode", []string{"bios", "uefi"}}, {"secure_boot", []string{"true", "false"}},
+	{"disk_label", []string{"msdos", "gpt"}},
+}
+
+// capabilitiesFit refuses a deploy with a capability that has another value: it would be ignored.
+func capabilitiesFit(n node.Node) error {
+	for _, c := range capabilityValues {
+		for field, info := range map[string]map[string]any{"instance_info": n.InstanceInfo, "properties": n.Properties} {
+			if v := capability(info, c.name); v != "" && !slices.Contains(c.values, v) {
+				return node.Refuse(node.Invalid, "node %s cannot be deployed: the capability %s in %s is %q, expected %s", n.UUID,
+					c.name, field, v, strings.Join(c.values, " or "))
+			}
+		}
+	}
+	return nil
 }

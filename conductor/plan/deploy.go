@@ -111,7 +111,7 @@ func customAgent(d *decision) []node.Step {
 func leaveForDisk(d *decision) []node.Step {
 	leave := []node.Step{
 		step("agent", "sync", nil),
-		step("management", "set_boot_device", map[string]any{"device": "disk", "persistent": true}),
+		aimAt(d.n, "disk", true),
 	}
 	if d.plansKexec() {
 		leave = append(leave, step("agent", "kexec", map[string]any{"target_boot_mode": BootModeOf(d.n)}))
@@ -119,8 +119,12 @@ func leaveForDisk(d *decision) []node.Step {
 	if d.n.DisablePowerOff {
 		return append(prioritised(atLeaving, leave...), prioritised(atInstance, step("power", "reboot", nil))...)
 	}
-	leave = append(leave, step("agent", "power_off", nil),
-		step("power", "power_off", map[string]any{"grace_seconds": d.f.Settings.RamdiskPowerOff.Seconds()}))
+	if truth(d.n.DriverInfo["deploy_forces_oob_reboot"]) { // as in Ironic, for ramdisks that do not shut down
+		leave = append(leave, step("power", "power_off", nil))
+	} else {
+		leave = append(leave, step("agent", "power_off", nil),
+			step("power", "power_off", map[string]any{"grace_seconds": d.f.Settings.RamdiskPowerOff.Seconds()}))
+	}
 	leave = append(leave, attachTo(d, TenantNetwork)...)
 	return append(prioritised(atLeaving, leave...), prioritised(atInstance, step("power", "power_on", nil))...)
 }

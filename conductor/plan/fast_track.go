@@ -26,7 +26,15 @@ func keepOrPowerOff(d *decision, _ node.Step) bool {
 
 // fastTracks reports whether an agent is kept for the next activity. With network interface neutron each activity has a
 // network of its own, which the machine enters while it is off.
-func (d *decision) fastTracks() bool { return d.f.Settings.FastTrack && !Neutron(d.n) }
+func (d *decision) fastTracks() bool { return FastTrack(d.n, d.f.Settings) && !Neutron(d.n) }
+
+// FastTrack reports whether agents are kept at n: as driver_info/fast_track says, as in Ironic, or else the conductor.
+func FastTrack(n node.Node, s Settings) bool {
+	if own := n.DriverInfo["fast_track"]; own != nil {
+		return truth(own)
+	}
+	return s.FastTrack
+}
 
 // agentAlive reports whether an agent of this boot has called recently enough to be given work without a boot. The
 // agent of a failed run may still be at work on a command of that run: the next run boots afresh.
@@ -61,7 +69,7 @@ func agentGone(d *decision, o Outcome) bool {
 // none is set. A host's document says by itself whether its machine is on.
 func (d *decision) setIdleDeadline() {
 	s := d.f.Settings
-	if d.dirty && d.idle() && d.n.Deadline.IsZero() && s.FastTrack && s.FastTrackIdle > 0 && !d.n.OfHost() {
+	if d.dirty && d.idle() && d.n.Deadline.IsZero() && FastTrack(d.n, s) && s.FastTrackIdle > 0 && !d.n.OfHost() {
 		d.n.Deadline = d.now.Add(s.FastTrackIdle)
 	}
 }

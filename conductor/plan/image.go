@@ -230,5 +230,24 @@ func writeImageArgs(n node.Node) map[string]any {
 			info[key] = v
 		}
 	}
+	addProxies(info, n)
 	return map[string]any{"image_info": info}
+}
+
+// addProxies gives the agent the proxies of its download, as Ironic does: no_proxy goes with a proxy only.
+func addProxies(info map[string]any, n node.Node) {
+	proxies := map[string]any{}
+	if at := text(n.DriverInfo, "image_http_proxy"); at != "" {
+		proxies["http"] = at
+	}
+	if at := text(n.DriverInfo, "image_https_proxy"); at != "" {
+		proxies["https"] = at
+	}
+	if len(proxies) == 0 {
+		return
+	}
+	info["proxies"] = proxies
+	if hosts := text(n.DriverInfo, "image_no_proxy"); hosts != "" {
+		info["no_proxy"] = hosts
+	}
 }

@@ -15,9 +15,9 @@ import (
 var instanceChecks = map[string]func(node.Node) error{
 	"fake":         nothingNeeded,
 	"noop":         nothingNeeded,
-	"custom-agent": all(hintsReadable, secureBootUnasked),
-	"direct":       all(hasImage, layoutFits, hintsReadable, secureBootUnasked),
-	"ramdisk":      all(hasRamdisk, secureBootUnasked),
+	"custom-agent": all(hintsReadable, secureBootUnasked, capabilitiesFit),
+	"direct":       all(hasImage, layoutFits, hintsReadable, secureBootUnasked, capabilitiesFit),
+	"ramdisk":      all(hasRamdisk, secureBootUnasked, capabilitiesFit),
 }
 
 // CheckInstance refuses a deploy that cannot succeed, before anything is

@@ -11,14 +11,15 @@ func NetworkDevice(device string) bool { return device == "pxe" || device == "ue
 
 // BootsUnsigned reports whether a boot device of n leads to a boot loader of this conductor's.
 func BootsUnsigned(n node.Node, a BootDeviceArgs) bool {
-	return NetworkDevice(a.Device) || a.Device == mediumDevice && !a.Persistent && BootsByMedium(n)
+	return NetworkDevice(a.Device) ||
+		a.Device == mediumDevice && BootsByMedium(n) && (!a.Persistent || MediumOf(n) == MediumRamdisk)
 }
 
 // CheckSecureBoot refuses to boot a machine from the network if its firmware starts only signed code. It would show
 // "Security Violation" on its console, and the conductor would wait until the timeout. With BIOS there is no secure
-// boot, even if the BMC says so.
+// boot, even if the BMC says so. A medium of the site's own may be signed.
 func CheckSecureBoot(n node.Node, on *bool) error {
-	if on == nil || !*on || BootModeOf(n) == "bios" || n.Interfaces["boot"] == "fake" {
+	if on == nil || !*on || BootModeOf(n) == "bios" || n.Interfaces["boot"] == "fake" || AgentISO(n) != "" {
 		return nil
 	}
 	return node.Refuse(node.Invalid,

@@ -34,7 +34,7 @@ func aimAtRamdisk(d *decision) []node.Step { return append(setBootMode(d), bootD
 // bootDevice makes the machine boot the ramdisk next.
 func bootDevice(d *decision) []node.Step {
 	return append(insertSteps(d.n, MediumRamdisk),
-		step("management", "set_boot_device", map[string]any{"device": ramdiskDevice(d.n), "persistent": false}))
+		aimAt(d.n, ramdiskDevice(d.n), false))
 }
 
 // setBootMode is needed only where the machine has another one.
@@ -112,7 +112,7 @@ func bootInstance(d *decision) []node.Step {
 	if d.n.DeployInterface() == "ramdisk" {
 		device, insert = ramdiskDevice(d.n), insertSteps(d.n, MediumInstance)
 	}
-	aim := append(insert, step("management", "set_boot_device", map[string]any{"device": device, "persistent": true}))
+	aim := append(insert, aimAt(d.n, device, true))
 	if d.n.DisablePowerOff {
 		return append(aim, step("power", "reboot", nil))
 	}

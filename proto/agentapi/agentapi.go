@@ -282,6 +282,11 @@ type ImageInfo struct {
 	ConfigDrive      any      `json:"configdrive,omitempty"`
 	RequestAuthorize string   `json:"image_request_authorization,omitempty"`
 
+	// Proxies of the download, by the scheme of the image's URL (http, https). NoProxy lists hosts that are reached
+	// without one, separated by commas; each may begin with a dot, for a domain, and end in :port.
+	Proxies map[string]string `json:"proxies,omitempty"`
+	NoProxy string            `json:"no_proxy,omitempty"`
+
 	// How the disk is divided, for an image of a partition; sizes in MiB.
 	DiskLabel         string `json:"disk_label,omitempty"` // gpt or msdos; UEFI has gpt in any case
 	RootMB            int64  `json:"root_mb,omitempty"`

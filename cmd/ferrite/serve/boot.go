@@ -37,7 +37,11 @@ func (w *work) openBoot(ctx context.Context, p parts) error {
 	if err != nil {
 		return err
 	}
-	policy := &bootpolicy.Policy{Engine: eng, Log: w.log, Kernel: c.Kernel, Initrd: c.Initrd, APIURL: url,
+	byArch, err := c.ramdisksByArch()
+	if err != nil {
+		return err
+	}
+	policy := &bootpolicy.Policy{Engine: eng, Log: w.log, Kernel: c.Kernel, Initrd: c.Initrd, ByArch: byArch, APIURL: url,
 		Append: c.KernelAppend, Local: c.FilePaths, Images: w.sources}
 	if p.cert != nil {
 		policy.Pins = p.cert.Pins
@@ -62,9 +66,8 @@ func (c Config) media(eng *engine.Engine, policy *bootpolicy.Policy, at netip.Ad
 	if loaders == "" {
 		loaders = filepath.Join(filepath.Dir(c.Kernel), bootiso.Folder)
 	}
-	url := c.bootURL(at)
-	return bootmedia.New(bootmedia.Config{Conductor: eng, Content: policy.Medium, URL: url, Loaders: loaders, Key: key,
-		Client: servers.Client(), Log: log})
+	return bootmedia.New(bootmedia.Config{Conductor: eng, Content: policy.Medium, Settings: policy.MediumSettings,
+		URL: c.bootURL(at), Loaders: loaders, Key: key, Client: servers.Client(), Log: log})
 }
 
 // bootURL is the URL of boot HTTP, for machines and their BMCs.

@@ -85,6 +85,7 @@ type Config struct {
 	Kernel        string
 	Initrd        string
 	MediaURL      string
+	RamdiskByArch []string // ARCHITECTURE=KERNEL,INITRAMFS
 	MediaLoaders  string
 	FilePaths     []string
 	Discovery     engine.Discovery // without Redfish

@@ -43,7 +43,13 @@ func (c *Config) checkTogether() error {
 	if (c.Kernel == "") != (c.Initrd == "") {
 		return errors.New("--ramdisk-kernel and --ramdisk-initrd go together: one of them is missing")
 	}
-	for _, p := range []string{c.Kernel, c.Initrd} {
+	_, err := c.ramdisksByArch()
+	return errors.Join(checkRamdiskFiles(c.Kernel, c.Initrd), err, c.checkBoot())
+}
+
+// checkRamdiskFiles refuses files that are not there; URLs are not asked.
+func checkRamdiskFiles(paths ...string) error {
+	for _, p := range paths {
 		if p == "" || strings.Contains(p, "://") {
 			continue
 		}
@@ -51,7 +57,7 @@ func (c *Config) checkTogether() error {
 			return fmt.Errorf("ramdisk: %w; make one with: ferrite ramdisk build --profile metal", err)
 		}
 	}
-	return c.checkBoot()
+	return nil
 }
 
 // checkBoot refuses a boot service that could not start, or that no machine could use.

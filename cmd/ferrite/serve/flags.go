@@ -358,6 +358,9 @@ func (c *Config) bootFlags(s *settings) {
 	s.StringVar(&c.LoaderDir, "loader-dir", bootserver.DefaultLoaderDir, "`folder` of iPXE's binaries (Debian package ipxe)")
 	s.StringVar(&c.Kernel, "ramdisk-kernel", "", "kernel `file` of the ramdisk, made by: ferrite ramdisk build")
 	s.StringVar(&c.Initrd, "ramdisk-initrd", "", "initramfs `file` of the ramdisk")
+	s.StringArrayVar(&c.RamdiskByArch, "ramdisk-by-arch", nil,
+		"kernel and initramfs for machines of one architecture (cpu_arch of their properties), as "+
+			"`ARCHITECTURE=KERNEL,INITRAMFS`; repeat the flag, or separate by ; in the environment")
 	s.textVar(&c.MediaURL, "media-url", "",
 		"`URL` by which BMCs reach the images of virtual drives, such as http://192.0.2.1:7080 (default: the boot service's)",
 		orZero(bound[string]{plainURL, ": expected an http(s) URL without user and query, such as http://192.0.2.1:7080"}))

@@ -1,6 +1,7 @@
 package bootmedia
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"errors"
@@ -38,11 +39,13 @@ type Config struct {
 	Conductor Conductor
 	// Content returns the contents of a node's medium.
 	Content func(ctx context.Context, n node.Node) (pxe.Boot, error)
-	URL     string       // base under which BMCs reach the handler, without a slash at the end
-	Loaders string       // folder with the boot loaders of media, see bootiso.ReadLoaders
-	Key     []byte       // makes paths that cannot be guessed; of a conductor that starts again the same
-	Client  *http.Client // reads kernels and ramdisks at http(s) URLs
-	Log     *slog.Logger
+	// Settings returns the kernel words of a node's agent, for a medium that has only these.
+	Settings func(ctx context.Context, n node.Node) (string, error)
+	URL      string       // base under which BMCs reach the handler, without a slash at the end
+	Loaders  string       // folder with the boot loaders of media, see bootiso.ReadLoaders
+	Key      []byte       // makes paths that cannot be guessed; of a conductor that starts again the same
+	Client   *http.Client // reads kernels and ramdisks at http(s) URLs
+	Log      *slog.Logger
 }
 
 // Server is an http.Handler for Prefix, and the engine's BootMedia.
@@ -89,7 +92,7 @@ func New(c Config) *Server {
 // MediumURL is where the BMC of n reads the medium of the boot that its run is at, or of its instance. It refuses a
 // node for which no medium can be made: before its machine is switched on.
 func (s *Server) MediumURL(ctx context.Context, n node.Node) (string, error) {
-	path, ok := s.path(n, bootOf(n))
+	path, ok := s.path(n, bootOf(n), bootImage)
 	if !ok {
 		return "", node.Refuse(node.Invalid, "node %s boots no medium now", n.UUID)
 	}
@@ -100,7 +103,7 @@ func (s *Server) MediumURL(ctx context.Context, n node.Node) (string, error) {
 	files.close()
 	s.remember(path, n.UUID)
 	s.Log.Debug("boot medium", "node", n.UUID, "bytes", image.Size())
-	return s.URL + path, nil
+	return n.MediaURL(s.URL) + path, nil
 }
 
 // ServeHTTP serves a medium: GET and HEAD, with ranges.
@@ -115,17 +118,29 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, why, status)
 		return
 	}
-	image, files, err := s.compose(r.Context(), n, s.watch(r.URL.Path, n.UUID))
+	var content io.ReadSeeker
+	var err error
+	if strings.HasSuffix(r.URL.Path, settingsImage) {
+		var image []byte
+		image, err = s.settings(r.Context(), n)
+		content = bytes.NewReader(image)
+	} else {
+		var image *iso.Image
+		var files open
+		if image, files, err = s.compose(r.Context(), n, s.watch(r.URL.Path, n.UUID)); err == nil {
+			defer files.close()
+			content = io.NewSectionReader(image, 0, image.Size())
+		}
+	}
 	if err != nil {
 		s.Log.Error("boot medium not served", "node", n.UUID, "err", err)
 		http.Error(w, "the medium cannot be made, see the conductor's log", http.StatusInternalServerError)
 		return
 	}
-	defer files.close()
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Cache-Control", "no-store")
-	http.ServeContent(w, r, "", time.Time{}, io.NewSectionReader(image, 0, image.Size()))
+	http.ServeContent(w, r, "", time.Time{}, content)
 }
 
 // notFound is the one answer for paths that were never given out, and for paths of nodes that do not exist.
@@ -134,7 +149,7 @@ const notFound = "there is no such boot medium"
 // admit finds the node of a requested medium. It refuses a path after its boot is over, and a second reader.
 func (s *Server) admit(r *http.Request) (n node.Node, status int, why string) {
 	path, from := r.URL.Path, clientaddr.Of(r)
-	uuid, boot, ok := nodeOf(path)
+	uuid, boot, image, ok := nodeOf(path)
 	if !ok {
 		return n, http.StatusNotFound, notFound
 	}
@@ -142,7 +157,7 @@ func (s *Server) admit(r *http.Request) (n node.Node, status int, why string) {
 	if err != nil || n.UUID != uuid {
 		return n, http.StatusNotFound, notFound
 	}
-	if valid, ok := s.path(n, boot); !ok || !hmac.Equal([]byte(path), []byte(valid)) {
+	if valid, ok := s.path(n, boot, image); !ok || !hmac.Equal([]byte(path), []byte(valid)) {
 		if !s.given(path) {
 			s.Log.Debug("boot medium refused", "node", uuid, "from", from, "err", "unknown path")
 			return n, http.StatusNotFound, notFound

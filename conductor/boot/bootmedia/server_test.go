@@ -89,8 +89,9 @@ func newRig(t *testing.T) *rig {
 	}}, boot: pxe.Boot{Action: pxe.Ramdisk, Kernel: filepath.Join(dir, "kernel"), Initrd: filepath.Join(dir, "initrd"),
 		Cmdline: "ipa-agent-token=word"}}
 	r.config = bootmedia.Config{Conductor: r.conductor, URL: "http://bmc-net:7080", Loaders: dir, Key: []byte("key"),
-		Content: func(context.Context, node.Node) (pxe.Boot, error) { return r.boot, nil },
-		Client:  http.DefaultClient, Log: slog.New(slog.DiscardHandler)}
+		Content:  func(context.Context, node.Node) (pxe.Boot, error) { return r.boot, nil },
+		Settings: func(context.Context, node.Node) (string, error) { return r.boot.Cmdline + " boot_method=vmedia", nil },
+		Client:   http.DefaultClient, Log: slog.New(slog.DiscardHandler)}
 	r.Server = bootmedia.New(r.config)
 	return r
 }

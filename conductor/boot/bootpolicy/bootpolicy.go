@@ -27,8 +27,9 @@ type Policy struct {
 	Log    *slog.Logger
 	Kernel string // the ramdisk of nodes that name none: a local path
 	Initrd string
-	APIURL string // where agents find the API, e.g. http://10.0.0.1:6385
-	Append string // kernel parameters that every ramdisk gets
+	ByArch map[string]Files // others, by cpu_arch of a node's properties
+	APIURL string           // where agents find the API, e.g. http://10.0.0.1:6385
+	Append string           // kernel parameters that every ramdisk gets
 	// Local is the folders of files that nodes may name as their own ramdisks. An editor of a node must not have other
 	// files of this host served.
 	Local localfile.Folders
@@ -40,6 +41,9 @@ type Policy struct {
 
 	looked lookUps
 }
+
+// Files are a ramdisk.
+type Files struct{ Kernel, Initrd string }
 
 // NamedImages finds images by name: the URL of an ISO, or the path of a kernel or ramdisk.
 type NamedImages interface {
@@ -137,25 +141,34 @@ func (p *Policy) instance(ctx context.Context, n node.Node, b plan.InstanceBoot)
 	if b.ISO != "" {
 		return pxe.Boot{Action: pxe.Image, ImageURL: b.ISO}, nil
 	}
+	// As in Ironic: its boot media have ramdisk_kernel_arguments alone.
+	if n.InstanceInfo["kernel_append_params"] != nil && !plan.BootsByMedium(n) {
+		b.Cmdline = strings.TrimSpace(p.appended(n) + " " + b.Cmdline)
+	}
 	return pxe.Boot{Action: pxe.Ramdisk, Kernel: b.Kernel, Initrd: b.Ramdisk, Cmdline: b.Cmdline}, nil
 }
 
-// ramdisk prefers the node's own kernel and ramdisk to the conductor's. A rescue may have a pair of its own.
+// ramdisk prefers the node's own kernel and ramdisk to the conductor's of its architecture, and those to the
+// conductor's. A rescue may have a pair of its own.
 func (p *Policy) ramdisk(ctx context.Context, n node.Node) (kernel, initrd string, err error) {
 	if err := plan.CheckBootFiles(n); err != nil {
 		return "", "", err
 	}
-	kind := "deploy"
+	kernelKey, initrdKey := "deploy_kernel", "deploy_ramdisk"
 	if plan.Rescuing(n) && n.DriverInfo["rescue_kernel"] != nil {
-		kind = "rescue"
+		kernelKey, initrdKey = "rescue_kernel", "rescue_ramdisk"
 	}
-	k, _ := n.DriverInfo[kind+"_kernel"].(string)
-	r, _ := n.DriverInfo[kind+"_ramdisk"].(string)
+	k, _ := n.DriverInfo[kernelKey].(string)
+	r, _ := n.DriverInfo[initrdKey].(string)
 	if k == "" || r == "" {
+		arch, _ := n.Properties["cpu_arch"].(string)
+		if files, ok := p.ByArch[arch]; ok {
+			return files.Kernel, files.Initrd, nil
+		}
 		return p.Kernel, p.Initrd, nil
 	}
-	if kernel, err = p.source(ctx, n, kind+"_kernel", k); err == nil {
-		initrd, err = p.source(ctx, n, kind+"_ramdisk", r)
+	if kernel, err = p.source(ctx, n, kernelKey, k); err == nil {
+		initrd, err = p.source(ctx, n, initrdKey, r)
 	}
 	return kernel, initrd, err
 }
@@ -182,14 +195,21 @@ func (p *Policy) source(ctx context.Context, n node.Node, key, named string) (st
 	return file, nil
 }
 
-// cmdline is the kernel command line for ironic-python-agent and for our agent. %default% in kernel_append_params
-// stands for the conductor's own. The boot's one-time token is the token of ironic-python-agent; our agent exchanges it
-// for a token.
-func (p *Policy) cmdline(n node.Node, mac net.HardwareAddr, word string) string {
-	appended := p.Append
-	if own, ok := n.DriverInfo["kernel_append_params"].(string); ok && own != "" {
-		appended = strings.ReplaceAll(own, "%default%", p.Append)
+// appended has the kernel parameters of a node: of its instance, else its own, else the conductor's, in Ironic's order.
+// %default% in either stands for the conductor's. An empty text is no parameters.
+func (p *Policy) appended(n node.Node) string {
+	for _, own := range []any{n.InstanceInfo["kernel_append_params"], n.DriverInfo["kernel_append_params"]} {
+		if line, ok := own.(string); ok {
+			return strings.ReplaceAll(line, "%default%", p.Append)
+		}
 	}
+	return p.Append
+}
+
+// cmdline is the kernel command line for ironic-python-agent and for our agent. The boot's one-time token is the token
+// of ironic-python-agent; our agent exchanges it for a token.
+func (p *Policy) cmdline(n node.Node, mac net.HardwareAddr, word string) string {
+	appended := p.appended(n)
 	words := []string{"ipa-api-url=" + p.APIURL}
 	if mac != nil {
 		words = append(words, "BOOTIF="+mac.String())

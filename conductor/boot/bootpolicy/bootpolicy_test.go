@@ -43,6 +43,7 @@ func policy(t *testing.T, n node.Node, p node.Port) *bootpolicy.Policy {
 	return &bootpolicy.Policy{
 		Engine: engine.New(engine.Config{Store: s, Log: log}), Log: log,
 		Kernel: "/images/vmlinuz", Initrd: "/images/initrd", APIURL: "http://10.0.0.1:6385", Append: "quiet",
+		ByArch: map[string]bootpolicy.Files{"aarch64": {Kernel: "/images/arm/vmlinuz", Initrd: "/images/arm/initrd"}},
 	}
 }
 
@@ -77,6 +78,12 @@ func TestBoot(t *testing.T) {
 	own := booting("clean", "agent.wait_for_heartbeat")
 	own.DriverInfo = map[string]any{"deploy_kernel": "http://h/k", "deploy_ramdisk": "http://h/r",
 		"kernel_append_params": "%default% debug"}
+	instance := own
+	instance.InstanceInfo = map[string]any{"kernel_append_params": "first %default%"}
+	arm := booting("clean", "agent.wait_for_heartbeat")
+	arm.Properties = map[string]any{"cpu_arch": "aarch64"}
+	silent := own
+	silent.DriverInfo = map[string]any{"kernel_append_params": ""}
 	live := func(info map[string]any) node.Node {
 		return node.Node{ProvisionState: node.Active, Interfaces: map[string]string{"deploy": "ramdisk"}, InstanceInfo: info}
 	}
@@ -107,6 +114,22 @@ func TestBoot(t *testing.T) {
 		"a node with a ramdisk of its own": {own, mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "http://h/r",
 			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 panic=10 quiet debug",
+		}},
+		"an instance's kernel parameters come before the node's": {instance, mac, true, pxe.Boot{
+			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "http://h/r",
+			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 panic=10 first quiet",
+		}},
+		"no kernel parameters instead of the conductor's": {silent, mac, true, pxe.Boot{
+			Action: pxe.Ramdisk, Kernel: "/images/vmlinuz", Initrd: "/images/initrd",
+			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 panic=10",
+		}},
+		"a workload has its instance's kernel parameters": {live(map[string]any{"kernel": "http://h/k", "ramdisk": "http://h/r",
+			"ramdisk_kernel_arguments": "root=x", "kernel_append_params": "%default% a"}), mac, true, pxe.Boot{
+			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "http://h/r", Cmdline: "quiet a root=x",
+		}},
+		"a ramdisk for the architecture of the machine": {arm, mac, true, pxe.Boot{
+			Action: pxe.Ramdisk, Kernel: "/images/arm/vmlinuz", Initrd: "/images/arm/initrd",
+			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 panic=10 quiet",
 		}},
 		"a node with a ramdisk of its own by name": {byName, mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "/here/image:vmlinuz", Initrd: "http://h/r",

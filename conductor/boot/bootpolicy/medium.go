@@ -34,16 +34,33 @@ func (p *Policy) Medium(ctx context.Context, n node.Node) (pxe.Boot, error) {
 	if err != nil {
 		return pxe.Boot{}, fmt.Errorf("network_data of node %s for its ramdisk: %w", n.UUID, err)
 	}
-	word, err := p.Engine.BootWord(ctx, n.UUID)
-	if err != nil {
-		return pxe.Boot{}, fmt.Errorf("one-time token of this boot: %w", err)
-	}
-	mac, err := p.bootPort(ctx, n)
+	line, err := p.mediumLine(ctx, n)
 	if err != nil {
 		return pxe.Boot{}, err
 	}
-	return pxe.Boot{Action: pxe.Ramdisk, Kernel: kernel, Initrd: initrd,
-		Cmdline: p.cmdline(n, mac, word) + " boot_method=vmedia ferrite.media=0", Overlay: files}, nil
+	return pxe.Boot{Action: pxe.Ramdisk, Kernel: kernel, Initrd: initrd, Cmdline: line + " ferrite.media=0",
+		Overlay: files}, nil
+}
+
+// MediumSettings are the kernel words for the agent of n, which boots from a medium that may have others.
+func (p *Policy) MediumSettings(ctx context.Context, n node.Node) (string, error) {
+	if p.Engine.Held() {
+		return "", node.Refuse(node.Busy, "This conductor was restored from a backup and boots no machine yet.")
+	}
+	return p.mediumLine(ctx, n)
+}
+
+// mediumLine is the kernel line of an agent on a medium.
+func (p *Policy) mediumLine(ctx context.Context, n node.Node) (string, error) {
+	word, err := p.Engine.BootWord(ctx, n.UUID)
+	if err != nil {
+		return "", fmt.Errorf("one-time token of this boot: %w", err)
+	}
+	mac, err := p.bootPort(ctx, n)
+	if err != nil {
+		return "", err
+	}
+	return p.cmdline(n, mac, word) + " boot_method=vmedia", nil
 }
 
 // bootPort is the address of the first port of n that is for booting; nil for none.

@@ -68,6 +68,8 @@ type BootMedia interface {
 	// MediumURL is where the BMC of n reads the image for the boot that its run is about to make, or its instance's. It
 	// refuses a node for which none can be made.
 	MediumURL(ctx context.Context, n node.Node) (string, error)
+	// SettingsURL is where the BMC reads the settings of the agent that this boot starts, for a second virtual drive.
+	SettingsURL(ctx context.Context, n node.Node) (string, error)
 }
 
 // Core decides and writes: it gathers the facts around an event, asks package plan,

@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
@@ -61,10 +62,11 @@ func (w *World) ReportHardware(ctx context.Context, n node.Node) (report node.Ha
 	return report, err
 }
 
-// MediaSlots is one CD drive.
+// MediaSlots are a CD drive and one for USB sticks.
 func (w *World) MediaSlots(ctx context.Context, n node.Node) (slots []node.MediaSlot, err error) {
 	err = w.toBMC(ctx, n, func(m *Machine) {
-		slots = []node.MediaSlot{{Types: []string{"CD"}, Inserted: m.Medium != ""}}
+		slots = []node.MediaSlot{{Types: []string{"CD"}, Inserted: m.Medium != ""},
+			{Types: []string{"USBStick"}, Inserted: m.Stick != ""}}
 	})
 	return slots, err
 }
@@ -72,14 +74,23 @@ func (w *World) MediaSlots(ctx context.Context, n node.Node) (slots []node.Media
 // AttachMedium inserts a medium.
 func (w *World) AttachMedium(ctx context.Context, n node.Node, medium node.Medium) error {
 	return w.toBMC(ctx, n, func(m *Machine) {
+		if medium.Device == "disk" {
+			m.Stick = medium.Image
+			return
+		}
 		m.Medium = medium.Image
 		m.Inserted++
 	})
 }
 
-// DetachMedia empties the drive.
-func (w *World) DetachMedia(ctx context.Context, n node.Node, _ []string) error {
-	return w.toBMC(ctx, n, func(m *Machine) { m.Medium = "" })
+// DetachMedia empties the CD drive, and the other one if it is named.
+func (w *World) DetachMedia(ctx context.Context, n node.Node, devices []string) error {
+	return w.toBMC(ctx, n, func(m *Machine) {
+		m.Medium = ""
+		if slices.Contains(devices, "disk") {
+			m.Stick = ""
+		}
+	})
 }
 
 // NoSum has the form of a SHA-256.

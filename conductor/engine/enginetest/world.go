@@ -100,6 +100,7 @@ type Machine struct {
 	updating int    // polls until the firmware update is over
 	chatting bool   // the update will never be over, but has something new to say at every poll
 	Medium   string // in the virtual CD drive
+	Stick    string // in the virtual drive for USB sticks
 	Inserted int    // media, so far
 	mode     string // boot mode, "" for uefi
 	nextMode string // applied by the next start

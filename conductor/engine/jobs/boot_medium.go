@@ -22,8 +22,16 @@ func (j *job) insertBootMedium(ctx context.Context, a plan.MediumArgs) (any, err
 	if err != nil {
 		return nil, err
 	}
+	if err := plan.CheckMediumURL(j.n, image); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, stepCall) // some BMCs answer only when they have the image
 	defer cancel()
+	if a.Medium == plan.MediumRamdisk && plan.SettingsByDrive(j.n) {
+		if err := j.insertSettings(ctx, bmc); err != nil {
+			return nil, err
+		}
+	}
 	if err := bmc.AttachMedium(ctx, j.n, node.Medium{Device: "cdrom", Image: image}); err != nil {
 		return nil, err
 	}
@@ -42,13 +50,52 @@ func (j *job) mediumURL(ctx context.Context, medium string) (string, error) {
 			return at, err
 		}
 	}
+	if at := plan.AgentISO(j.n); at != "" && medium == plan.MediumRamdisk {
+		if !node.KeptImage(at) {
+			return at, nil
+		}
+		if j.Images == nil {
+			return "", node.Refuse(node.Invalid, "this conductor serves no named images: start it with --boot")
+		}
+		return j.Images.ISOURL(ctx, j.n.OfOwner(), at)
+	}
 	if j.Media == nil {
 		return "", node.Refuse(node.Invalid, "this conductor serves no boot media: start it with --boot")
 	}
 	return j.Media.MediumURL(ctx, j.n)
 }
 
-// ejectBootMedium empties the virtual CD drive of a node.
+// insertSettings puts the settings of the agent into a second virtual drive, the one for USB sticks where there is one:
+// newer BMCs have no floppies.
+func (j *job) insertSettings(ctx context.Context, bmc core.MediaLoader) error {
+	if j.Media == nil {
+		return node.Refuse(node.Invalid, "this conductor serves no boot media: start it with --boot")
+	}
+	slots, err := bmc.MediaSlots(ctx, j.n)
+	if err != nil {
+		return err
+	}
+	device := ""
+	for _, d := range []struct{ device, kind string }{{"floppy", "Floppy"}, {"disk", "USBStick"}} {
+		if slices.ContainsFunc(slots, func(s node.MediaSlot) bool { return slices.Contains(s.Types, d.kind) }) {
+			device = d.device
+		}
+	}
+	if device == "" {
+		return node.Refuse(node.Invalid, "driver_info/config_via_removable of node %s is true, and its BMC has no virtual "+
+			"drive for a USB stick or floppy: remove the key", j.n.UUID)
+	}
+	settings, err := j.Media.SettingsURL(ctx, j.n)
+	if err != nil {
+		return err
+	}
+	if err := plan.CheckMediumURL(j.n, settings); err != nil {
+		return err
+	}
+	return bmc.AttachMedium(ctx, j.n, node.Medium{Device: device, Image: settings})
+}
+
+// ejectBootMedium empties the virtual CD drive of a node, and the drive of its agent's settings.
 func (j *job) ejectBootMedium(ctx context.Context) (any, error) {
 	bmc, err := core.Extension[core.MediaLoader](j.n, j.bmc, "management", "detach_virtual_media")
 	if err != nil {
@@ -56,7 +103,11 @@ func (j *job) ejectBootMedium(ctx context.Context) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, stepCall)
 	defer cancel()
-	if err := bmc.DetachMedia(ctx, j.n, []string{"cdrom"}); err != nil {
+	drives := []string{"cdrom"}
+	if plan.SettingsByDrive(j.n) {
+		drives = append(drives, "disk", "floppy")
+	}
+	if err := bmc.DetachMedia(ctx, j.n, drives); err != nil {
 		return nil, err
 	}
 	slots, err := bmc.MediaSlots(ctx, j.n)

@@ -21,6 +21,10 @@ func (media) MediumURL(_ context.Context, n node.Node) (string, error) {
 	return fmt.Sprintf("http://media/%s-%d.iso", n.UUID, n.Run.Index), nil
 }
 
+func (media) SettingsURL(_ context.Context, n node.Node) (string, error) {
+	return fmt.Sprintf("http://media/%s-%d.img", n.UUID, n.Run.Index), nil
+}
+
 // mediumWorld has a conductor that serves boot media.
 func mediumWorld(t *testing.T, seed uint64) *enginetest.World {
 	w := enginetest.New(t, seed)

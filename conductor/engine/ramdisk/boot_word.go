@@ -106,6 +106,8 @@ func (e *Ramdisks) verdictOnLookup(n node.Node, c node.Caller) (verdict, string)
 		return issue, ""
 	case c.Old:
 		return refuse, oldRamdisk
+	case a.WordHash == "" && e.RamdiskAuth.Leases && plan.ByLeaseAlone(n): // the caller has the machine's lease
+		return issue, ""
 	case a.WordHash == "":
 		return refuse, noScript
 	case a.IsWord(c.Word):
@@ -127,7 +129,8 @@ func heldBy(a node.Agent, c node.Caller) bool {
 // verdictOnData decides on a sender of inspection data.
 func (e *Ramdisks) verdictOnData(n node.Node, c node.Caller) (verdict, string) {
 	switch a := n.Agent; {
-	case !e.RamdiskAuth.Words || a.Unproven || !c.Old && a.IsWord(c.Word):
+	case !e.RamdiskAuth.Words || a.Unproven || !c.Old && a.IsWord(c.Word),
+		!c.Old && a.WordHash == "" && e.RamdiskAuth.Leases && plan.ByLeaseAlone(n):
 		return acquaint, ""
 	case c.Old:
 		return refuse, oldRamdisk

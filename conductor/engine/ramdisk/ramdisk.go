@@ -79,7 +79,7 @@ func (e *Ramdisks) Lookup(ctx context.Context, macs []string, uuid string,
 func (e *Ramdisks) keptAt(n node.Node, c node.Caller) bool {
 	proven := e.RamdiskAuth.Words && !n.Agent.Unproven || e.RamdiskAuth.AnyAtRest && !e.RamdiskAuth.Words ||
 		n.Agent.Token != "" && core.SameToken(n.Agent.Token, c.Word)
-	return e.Settings.FastTrack && fastTrackStates[n.ProvisionState] && proven
+	return plan.FastTrack(n, e.Settings) && fastTrackStates[n.ProvisionState] && proven
 }
 
 // Find finds the node of a ramdisk at from that is too old for tokens. It gives out
@@ -136,9 +136,9 @@ func (e *Ramdisks) nodeOf(ctx context.Context, macs []string, uuid, word string)
 
 // checkLease compares the caller's address with the leases of the node's ports: a caller can claim any MAC. If other
 // DHCP servers lend addresses too, the address proves nothing. A machine that boots from a medium may have an address
-// of its own.
+// of its own, unless its agent has no other proof.
 func (e *Ramdisks) checkLease(ctx context.Context, n node.Node, from netip.Addr) error {
-	if !e.RamdiskAuth.Leases || plan.BootsByMedium(n) {
+	if !e.RamdiskAuth.Leases || plan.BootsByMedium(n) && !plan.ByLeaseAlone(n) {
 		return nil
 	}
 	leased, err := e.Leased(ctx, n.UUID)

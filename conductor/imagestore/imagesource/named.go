@@ -1,6 +1,7 @@
 package imagesource
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -155,8 +156,8 @@ func (s *Sources) ISOURL(ctx context.Context, n node.Node, source string) (strin
 		return "", err
 	}
 	base := s.served
-	if s.media != "" && n.Implementation("boot") == "redfish-virtual-media" {
-		base = s.media
+	if n.Implementation("boot") == "redfish-virtual-media" {
+		base = n.MediaURL(cmp.Or(s.media, base))
 	}
 	return base + Prefix + "iso/" + n.UUID + "/" + s.isoFile(n, what), nil
 }
@@ -221,24 +222,50 @@ var runsISO = map[node.State]bool{
 // serveISO serves an ISO image to firmware.
 func (d *agentServer) serveISO(w http.ResponseWriter, r *http.Request) {
 	n, err := d.node(r.Context(), r.PathValue("node"))
-	var i node.Image
-	source := text(n.InstanceInfo, "boot_iso")
-	id := node.GlanceImage(source)
-	what := isoOfGlance(id)
-	runs := n.DeployInterface() == "ramdisk" && runsISO[n.ProvisionState]
-	if err == nil && runs && id == "" {
-		i, err = d.find(r.Context(), n, source)
-		what = i.Name + " " + i.Digest
+	for _, iso := range isosOf(n) {
+		id, what := node.GlanceImage(iso.source), ""
+		var i node.Image
+		if id != "" {
+			what = isoOfGlance(id)
+		} else if i, err = d.find(r.Context(), iso.of, iso.source); err == nil {
+			what = i.Name + " " + i.Digest
+		}
+		switch {
+		case what == "" || len(d.key) == 0 || !hmac.Equal([]byte(r.PathValue("file")), []byte(d.isoFile(n, what))):
+		case id != "":
+			d.serveGlanceISO(w, r, iso.of, id)
+			return
+		default:
+			d.serveNamed(w, r, i)
+			return
+		}
 	}
-	switch {
-	case err != nil || !runs || len(d.key) == 0 || !hmac.Equal([]byte(r.PathValue("file")), []byte(d.isoFile(n, what))):
-		d.log.Debug("image refused", "from", clientaddr.Of(r), "path", r.URL.Path)
-		http.Error(w, "there is no such image", http.StatusNotFound)
-	case id != "":
-		d.serveGlanceISO(w, r, n, id)
-	default:
-		d.serveNamed(w, r, i)
+	d.log.Debug("image refused", "from", clientaddr.Of(r), "path", r.URL.Path, "err", err)
+	http.Error(w, "there is no such image", http.StatusNotFound)
+}
+
+// bootISO is an ISO image by its name, and the node as the field sees it that names the image.
+type bootISO struct {
+	of     node.Node
+	source string
+}
+
+// isosOf are the named ISO images that a machine may read now: of its instance, and of the agent that a run boots.
+func isosOf(n node.Node) (isos []bootISO) {
+	add := func(of node.Node, source string) {
+		if node.KeptImage(source) {
+			isos = append(isos, bootISO{of, source})
+		}
 	}
+	if n.DeployInterface() == "ramdisk" && runsISO[n.ProvisionState] {
+		add(n, text(n.InstanceInfo, "boot_iso"))
+	}
+	if n.Run != nil {
+		deploy, rescue := n.AgentISOs()
+		add(n.OfOwner(), deploy)
+		add(n.OfOwner(), rescue)
+	}
+	return isos
 }
 
 // explain makes an error fit for the user that named an image.

@@ -264,6 +264,27 @@ func TestNamedISO(t *testing.T) {
 	}
 }
 
+// TestNamedAgentISO: a BMC reads the medium of a node's agent by name while a run may boot from it.
+func TestNamedAgentISO(t *testing.T) {
+	s := newImageSite(t, 0)
+	s.add(t, "ipa", node.ImageISO, "", sector(1))
+	s.node.Lessee = "red" // its images do not count
+	s.node.Interfaces = map[string]string{"boot": "redfish-virtual-media"}
+	s.node.DriverInfo = map[string]any{"rescue_iso": "image:ipa"}
+	s.node.ProvisionState, s.node.Run = node.Rescuing, &node.Run{Activity: "rescue"}
+	at, err := s.ISOURL(t.Context(), s.node.OfOwner(), "image:ipa")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, body := get(t, at, "bytes=0-9"); status != 206 || len(body) != 10 {
+		t.Errorf("%d, %d bytes", status, len(body))
+	}
+	s.node.Run = nil
+	if status, _ := get(t, at, ""); status != 404 {
+		t.Errorf("of a node at rest: %d", status)
+	}
+}
+
 // source is a web server with one image. It counts reads.
 func source(t *testing.T, body []byte) (at string, reads *atomic.Int64) {
 	t.Helper()
