@@ -73,8 +73,8 @@ func withoutPassword(at string) string {
 	return at
 }
 
-// checkAgentProof refuses a run whose agent could not prove that it runs on the machine: it would be turned away until
-// the run's time limit.
+// checkAgentProof refuses a run with an agent that could not prove that it runs on the machine: it would be turned away
+// until the run's time limit.
 func (d *decision) checkAgentProof() error {
 	if AgentISO(d.n) == "" || SettingsByDrive(d.n) || !d.f.Words || d.f.OwnDHCP {
 		return nil
