@@ -46,7 +46,7 @@ func TestEveryKeyOfEveryKind(t *testing.T) {
 		c.do(115, "PATCH", "/v1/nodes/n1", fmt.Sprintf(`[{"op":"remove","path":%q}]`, path))
 	}
 	if taken < 3*len(node.Keys) || refused < len(node.Keys) {
-		t.Errorf("of %d keys, %d values were taken and %d refused: the test has lost its sense", len(node.Keys), taken, refused)
+		t.Errorf("of %d keys, %d values were taken and %d refused: expected more of both", len(node.Keys), taken, refused)
 	}
 	big := `[{"op":"add","path":"/driver_info/deploy_kernel","value":"` + strings.Repeat("x", nodeapi.BodyLimit) + `"}]`
 	c.must(http.StatusRequestEntityTooLarge, 115, "PATCH", "/v1/nodes/n1", big)

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// NodeKey is one key of a node's free-form fields that Ironic or Ferrite knows: a row of Keys.
-type NodeKey struct {
+// KnownKey is one key of a node's free-form fields that Ironic or Ferrite knows: a row of Keys.
+type KnownKey struct {
 	Place     KeyPlace
 	Name      string // a * at its end stands for any rest
 	Kind      KeyKind
 	Hardware  string // the hardware type that it is for, as BaseType names it; "" for all
 	Interface string // the kind of interface under which GET validate names it
 	Treatment KeyTreatment
-	Text      string // the meaning of an Acted key, the readers of a Kept one, the reason and the remedy for an Unbuilt one
+	Text      string // the meaning of an Acted key, the readers of a Kept one, the reason and remedy for an Unbuilt one
 }
 
 // KeyPlace is the field that a key is in.
@@ -207,7 +207,7 @@ func checkProxy(v any) error {
 
 // KeyNamed finds the row of a key of a node; nil for an unknown one. The keys of a vendor's hardware type, such as
 // ilo_address, have the rows of redfish's.
-func (n *Node) KeyNamed(place KeyPlace, name string) *NodeKey {
+func (n *Node) KeyNamed(place KeyPlace, name string) *KnownKey {
 	if k := keyNamed(place, name); k != nil || place != InDriverInfo {
 		return k
 	}
@@ -217,7 +217,7 @@ func (n *Node) KeyNamed(place KeyPlace, name string) *NodeKey {
 	return nil
 }
 
-func keyNamed(place KeyPlace, name string) *NodeKey {
+func keyNamed(place KeyPlace, name string) *KnownKey {
 	if k := keysByName[place][name]; k != nil {
 		return k
 	}
@@ -239,12 +239,12 @@ func (n *Node) vendorPrefix() string {
 	return ""
 }
 
-var keysByName, openKeys = func() (map[KeyPlace]map[string]*NodeKey, []*NodeKey) {
-	all, open := map[KeyPlace]map[string]*NodeKey{}, []*NodeKey{}
+var keysByName, openKeys = func() (map[KeyPlace]map[string]*KnownKey, []*KnownKey) {
+	all, open := map[KeyPlace]map[string]*KnownKey{}, []*KnownKey{}
 	for i := range Keys {
 		k := &Keys[i]
 		if all[k.Place] == nil {
-			all[k.Place] = map[string]*NodeKey{}
+			all[k.Place] = map[string]*KnownKey{}
 		}
 		all[k.Place][k.Name] = k
 		if strings.HasSuffix(k.Name, "*") {

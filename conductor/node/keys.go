@@ -7,7 +7,7 @@ import "slices"
 // key read there is Acted. docs/node-keys.md is generated from it.
 var Keys = slices.Concat(redfishKeys, ipmiKeys, driverKeys, patienceKeys(), instanceKeys, propertyKeys)
 
-var redfishKeys = []NodeKey{
+var redfishKeys = []KnownKey{
 	{InDriverInfo, "redfish_address", TextKey, "redfish", "power", Acted,
 		"URL of the Redfish service; https unless it says otherwise. Required."},
 	{InDriverInfo, "redfish_system_id", TextKey, "redfish", "power", Acted,
@@ -33,7 +33,8 @@ var redfishKeys = []NodeKey{
 		"Seconds to wait after an update of firmware that has no wait of its own."},
 	{InDriverInfo, "config_via_removable", FlagKey, "redfish", "boot", Acted,
 		"true: the agent finds its settings and the boot's one-time token in a second virtual drive, too."},
-	{InDriverInfo, "config_via_floppy", FlagKey, "redfish", "boot", Acted, "Ironic's old name of config_via_removable."},
+	{InDriverInfo, "config_via_floppy", FlagKey, "redfish", "boot", Acted,
+		"Ironic's old name of config_via_removable."},
 	{InDriverInfo, "vmedia_transport_protocol", ProtocolKey, "redfish", "boot", Acted,
 		"HTTP or HTTPS: boot media are inserted only if their URL has this scheme (--media-url)."},
 	{InDriverInfo, "external_http_url", BaseURLKey, "redfish", "boot", Acted,
@@ -47,7 +48,7 @@ var redfishKeys = []NodeKey{
 	{InDriverInfo, "redfish_rescue_iso", URLKey, "redfish", "boot", Acted, "Ironic's old name of rescue_iso."},
 }
 
-var ipmiKeys = []NodeKey{
+var ipmiKeys = []KnownKey{
 	{InDriverInfo, "ipmi_address", TextKey, "ipmi", "power", Acted, "IP address or host name of the BMC. Required."},
 	{InDriverInfo, "ipmi_username", TextKey, "ipmi", "power", Acted, "User name on the BMC."},
 	{InDriverInfo, "ipmi_password", TextKey, "ipmi", "power", Acted, "Password on the BMC."},
@@ -63,7 +64,8 @@ var ipmiKeys = []NodeKey{
 		"Must be false: a boot device is set when it is needed, and not again at every start."},
 	{InDriverInfo, "ipmi_bridging", TextKey, "ipmi", "power", Acted,
 		"Must be no: single and dual bridging are not supported."},
-	{InDriverInfo, "ipmi_hex_kg_key", TextKey, "ipmi", "power", Acted, "Must not be set: BMC keys (Kg) are not supported."},
+	{InDriverInfo, "ipmi_hex_kg_key", TextKey, "ipmi", "power", Acted,
+		"Must not be set: BMC keys (Kg) are not supported."},
 	{InDriverInfo, "ipmi_transit_channel", TextKey, "ipmi", "power", Unbuilt, "bridging is not supported"},
 	{InDriverInfo, "ipmi_transit_address", TextKey, "ipmi", "power", Unbuilt, "bridging is not supported"},
 	{InDriverInfo, "ipmi_target_channel", TextKey, "ipmi", "power", Unbuilt, "bridging is not supported"},
@@ -74,7 +76,7 @@ var ipmiKeys = []NodeKey{
 		"consoles have no ports of their own: GET states/console has the URL, and ferrite node console opens it"},
 }
 
-var driverKeys = []NodeKey{
+var driverKeys = []KnownKey{
 	{InDriverInfo, "image_pull_secret", TextKey, "", "deploy", Acted,
 		"Secret for images in the container registries of image_pull_registry: user:password, or base64 of it."},
 	{InDriverInfo, "image_pull_registry", TextKey, "", "deploy", Acted,
@@ -89,12 +91,16 @@ var driverKeys = []NodeKey{
 	{InDriverInfo, "rescue_ramdisk", URLKey, "", "boot", Acted, "URL of another ramdisk for rescue alone."},
 	{InDriverInfo, "kernel_append_params", KernelLineKey, "", "boot", Acted,
 		"Words for the ramdisk's kernel command line, instead of the conductor's own; %default% stands for those."},
-	{InDriverInfo, "provisioning_network", TextKey, "", "network", Acted, "Network of Neutron for the ramdisk of a deploy."},
-	{InDriverInfo, "cleaning_network", TextKey, "", "network", Acted, "Network of Neutron for the ramdisk of a cleaning."},
-	{InDriverInfo, "rescuing_network", TextKey, "", "network", Acted, "Network of Neutron for the ramdisk of a rescue."},
+	{InDriverInfo, "provisioning_network", TextKey, "", "network", Acted,
+		"Network of Neutron for the ramdisk of a deploy."},
+	{InDriverInfo, "cleaning_network", TextKey, "", "network", Acted,
+		"Network of Neutron for the ramdisk of a cleaning."},
+	{InDriverInfo, "rescuing_network", TextKey, "", "network", Acted,
+		"Network of Neutron for the ramdisk of a rescue."},
 	{InDriverInfo, "inspection_network", TextKey, "", "network", Acted,
 		"Network of Neutron for the ramdisk of an inspection."},
-	{InDriverInfo, "servicing_network", TextKey, "", "network", Acted, "Network of Neutron for the ramdisk of a service."},
+	{InDriverInfo, "servicing_network", TextKey, "", "network", Acted,
+		"Network of Neutron for the ramdisk of a service."},
 	{InDriverInfo, "force_persistent_boot_device", PersistKey, "", "management", Acted,
 		"Whether boot devices are set for all boots: Always, Never, or Default: the disk alone."},
 	{InDriverInfo, "image_http_proxy", ProxyKey, "", "deploy", Acted, "Proxy for images at http URLs."},
@@ -107,7 +113,8 @@ var driverKeys = []NodeKey{
 	{InDriverInfo, "deploy_forces_oob_reboot", FlagKey, "", "deploy", Acted,
 		"true: the BMC switches the machine off at the end of a deploy, without a shutdown by the agent."},
 	{InDriverInfo, "cleaning_runbook", TextKey, "", "deploy", Acted,
-		"Name or UUID of a runbook with the steps of automated cleaning, where --automated-cleaning-runbook-from-node allows it."},
+		"Name or UUID of a runbook with the steps of automated cleaning, where " +
+			"--automated-cleaning-runbook-from-node allows it."},
 	{InDriverInfo, "fast_track", FlagKey, "", "deploy", Acted,
 		"Whether the agent is kept for the next activity, instead of --fast-track."},
 	{InDriverInfo, "pxe_template", TextKey, "", "boot", Unbuilt,
@@ -129,17 +136,18 @@ var driverKeys = []NodeKey{
 }
 
 // patienceKeys are the time limits that a node may have of its own.
-func patienceKeys() (keys []NodeKey) {
+func patienceKeys() (keys []KnownKey) {
 	for _, s := range PatienceSettings() {
-		keys = append(keys, NodeKey{InDriverInfo, s.Key(), NumberKey, "", "management", Acted, "Seconds: " + s.Help + "."})
+		keys = append(keys, KnownKey{InDriverInfo, s.Key(), NumberKey, "", "management", Acted, "Seconds: " + s.Help + "."})
 	}
 	return keys
 }
 
-var instanceKeys = []NodeKey{
+var instanceKeys = []KnownKey{
 	{InInstanceInfo, "image_source", URLKey, "", "deploy", Acted,
 		"The image: http(s) URL, image:NAME, UUID in Glance, oci:// or file:// URL."},
-	{InInstanceInfo, "image_checksum", TextKey, "", "deploy", Acted, "Its checksum, or the URL of a file of checksums."},
+	{InInstanceInfo, "image_checksum", TextKey, "", "deploy", Acted,
+		"Its checksum, or the URL of a file of checksums."},
 	{InInstanceInfo, "image_os_hash_algo", TextKey, "", "deploy", Acted, "sha256 or sha512."},
 	{InInstanceInfo, "image_os_hash_value", TextKey, "", "deploy", Acted, "Checksum by that algorithm."},
 	{InInstanceInfo, "image_disk_format", TextKey, "", "deploy", Acted, "Format of the image, such as raw or qcow2."},
@@ -148,7 +156,8 @@ var instanceKeys = []NodeKey{
 	{InInstanceInfo, "image_mirrors", ListKey, "", "deploy", Acted, "More http(s) URLs of the same image."},
 	{InInstanceInfo, "image_rootfs_uuid", TextKey, "", "deploy", Acted,
 		"UUID of the root file system, for software RAID."},
-	{InInstanceInfo, "image_pull_secret", TextKey, "", "deploy", Acted, "Secret for the container registry of the image."},
+	{InInstanceInfo, "image_pull_secret", TextKey, "", "deploy", Acted,
+		"Secret for the container registry of the image."},
 	{InInstanceInfo, "image_pull_registry", TextKey, "", "deploy", Acted, "More hosts that may be sent this secret."},
 	{InInstanceInfo, "kernel", URLKey, "", "deploy", Acted, "Kernel that the machine boots as its workload."},
 	{InInstanceInfo, "ramdisk", URLKey, "", "deploy", Acted, "Ramdisk that it boots with this kernel."},
@@ -158,10 +167,12 @@ var instanceKeys = []NodeKey{
 	{InInstanceInfo, "swap_mb", NumberKey, "", "deploy", Acted, "MiB of its swap partition."},
 	{InInstanceInfo, "ephemeral_gb", NumberKey, "", "deploy", Acted, "GiB of its ephemeral partition."},
 	{InInstanceInfo, "ephemeral_format", TextKey, "", "deploy", Acted, "File system of the ephemeral partition."},
-	{InInstanceInfo, "preserve_ephemeral", FlagKey, "", "deploy", Acted, "Whether a rebuild keeps the ephemeral partition."},
+	{InInstanceInfo, "preserve_ephemeral", FlagKey, "", "deploy", Acted,
+		"Whether a rebuild keeps the ephemeral partition."},
 	{InInstanceInfo, "configdrive", AnyKey, "", "deploy", Acted, "Config drive of the instance, or its contents."},
 	{InInstanceInfo, "capabilities", ObjectKey, "", "deploy", Acted, "Capabilities that the instance wants."},
-	{InInstanceInfo, "root_device", ObjectKey, "", "deploy", Acted, "Hints for the disk that the image is written to."},
+	{InInstanceInfo, "root_device", ObjectKey, "", "deploy", Acted,
+		"Hints for the disk that the image is written to."},
 	{InInstanceInfo, "traits", AnyKey, "", "deploy", Acted, "Traits, which choose deploy templates."},
 	{InInstanceInfo, "inject_files", ListKey, "", "deploy", Acted, "Files that the agent writes into the system."},
 	{InInstanceInfo, "display_name", TextKey, "", "deploy", Acted, "Becomes instance_name, for clients before 1.104."},
@@ -176,12 +187,16 @@ var instanceKeys = []NodeKey{
 	{InInstanceInfo, "image_request_authorization_secret", TextKey, "", "deploy", Unbuilt,
 		"set image_pull_secret for a container registry"},
 	{InInstanceInfo, "deploy_boot_mode", TextKey, "", "deploy", Unbuilt, "set the capability boot_mode"},
-	{InInstanceInfo, "ks_template", URLKey, "", "deploy", Unbuilt, "the deploy interface anaconda is not built: use direct"},
-	{InInstanceInfo, "ks_cfg", URLKey, "", "deploy", Unbuilt, "the deploy interface anaconda is not built: use direct"},
-	{InInstanceInfo, "stage2", URLKey, "", "deploy", Unbuilt, "the deploy interface anaconda is not built: use direct"},
+	{InInstanceInfo, "ks_template", URLKey, "", "deploy", Unbuilt,
+		"the deploy interface anaconda is not built: use direct"},
+	{InInstanceInfo, "ks_cfg", URLKey, "", "deploy", Unbuilt,
+		"the deploy interface anaconda is not built: use direct"},
+	{InInstanceInfo, "stage2", URLKey, "", "deploy", Unbuilt,
+		"the deploy interface anaconda is not built: use direct"},
 	{InInstanceInfo, "bootc_*", AnyKey, "", "deploy", Unbuilt,
 		"the deploy interface bootc is not built: use direct with a disk image"},
-	{InInstanceInfo, "image_url", URLKey, "", "deploy", Kept, "written by Ironic for its own use; image_source counts"},
+	{InInstanceInfo, "image_url", URLKey, "", "deploy", Kept,
+		"written by Ironic for its own use; image_source counts"},
 	{InInstanceInfo, "image_properties", ObjectKey, "", "deploy", Kept, "written by Ironic for its own use"},
 	{InInstanceInfo, "image_tags", ListKey, "", "deploy", Kept, "written by Ironic for its own use"},
 	{InInstanceInfo, "original_image_source", URLKey, "", "deploy", Kept, "written by Ironic for its own use"},
@@ -200,16 +215,18 @@ var instanceKeys = []NodeKey{
 	{InInstanceInfo, "display_description", TextKey, "", "deploy", Kept, "for people"},
 }
 
-var propertyKeys = []NodeKey{
+var propertyKeys = []KnownKey{
 	{InProperties, "capabilities", ObjectKey, "", "deploy", Acted, "Capabilities of the machine."},
-	{InProperties, "cpu_arch", TextKey, "", "inspect", Acted, "Architecture, which chooses among images of a registry and ramdisks (--ramdisk-by-arch)."},
+	{InProperties, "cpu_arch", TextKey, "", "inspect", Acted,
+		"Architecture, which chooses among images of a registry and ramdisks (--ramdisk-by-arch)."},
 	{InProperties, "root_device", ObjectKey, "", "deploy", Acted, "Hints for the disk that images are written to."},
 	{InProperties, "skip_block_devices", ListKey, "", "deploy", Acted, "Hints for disks that are left alone."},
 	{InProperties, "inject_files", ListKey, "", "deploy", Acted, "Files that the agent writes into the system."},
 	{InProperties, "local_gb", NumberKey, "", "inspect", Kept, "for schedulers; inspection writes it"},
 	{InProperties, "memory_mb", NumberKey, "", "inspect", Kept, "for schedulers; inspection writes it"},
 	{InProperties, "cpus", NumberKey, "", "inspect", Kept, "for schedulers; inspection writes it"},
-	{InProperties, "vendor", TextKey, "", "inspect", Kept, "for schedulers; the vendor's quirks follow from the BMC's answers"},
+	{InProperties, "vendor", TextKey, "", "inspect", Kept,
+		"for schedulers; the vendor's quirks follow from the BMC's answers"},
 
 	{InCapabilities, "boot_mode", TextKey, "", "deploy", Acted, "uefi or bios."},
 	{InCapabilities, "secure_boot", FlagKey, "", "deploy", Acted, "true is refused: the boot chain is not signed."},

@@ -9,9 +9,9 @@ import (
 )
 
 // A node that boots from a virtual drive may name a medium of its site's, with an agent on it, in place of the medium
-// that this conductor makes: driver_info/deploy_iso, and rescue_iso for a rescue. Nothing can be added to such a medium.
-// With config_via_removable the agent finds its settings, and the one-time token of its boot, in a second virtual drive,
-// as Ironic's agent does.
+// that this conductor makes: driver_info/deploy_iso, and rescue_iso for a rescue. Nothing can be added to such a
+// medium. With config_via_removable the agent finds its settings, and the one-time token of its boot, in a second
+// virtual drive, as Ironic's agent does.
 
 // AgentISO is the medium that n boots its next agent from: an http(s) URL, image:NAME or a UUID in Glance; "" for the
 // conductor's own.
@@ -91,7 +91,7 @@ func CheckMediumURL(n node.Node, at string) error {
 	if want == "" || strings.EqualFold(want, scheme) {
 		return nil
 	}
-	return node.Refuse(node.Invalid, "driver_info/vmedia_transport_protocol of node %s is %s, and its medium is served by "+
-		"%s: set --media-url of the conductor or external_http_url of the node to such a URL, or remove the key", n.UUID,
+	return node.Refuse(node.Invalid, "driver_info/vmedia_transport_protocol of node %s is %s, and its medium is served "+
+		"by %s: set --media-url of the conductor or external_http_url of the node to such a URL, or remove the key", n.UUID,
 		want, strings.ToUpper(scheme))
 }
