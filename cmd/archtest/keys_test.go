@@ -38,6 +38,8 @@ var variableReads = []struct {
 	keys  []string
 }{
 	{"conductor/bmc/driverinfo/authorities.go", node.InDriverInfo, "", list("redfish_verify_ca, agent_verify_ca")},
+	{"conductor/bmc/driverinfo/connection.go", node.InDriverInfo, "", list("redfish_tls_minimum_version, " +
+		"redfish_tls_ciphers, redfish_root_prefix, firmware_update_unresponsive_bmc_wait")},
 	{"conductor/bmc/ipmi/target.go", node.InDriverInfo, "",
 		list("ipmi_username, ipmi_password, ipmi_protocol_version, ipmi_bridging, ipmi_hex_kg_key")},
 	{"conductor/bmc/redfish/target.go", node.InDriverInfo, "", list("redfish_address, redfish_system_id, " +

@@ -226,8 +226,8 @@ var propertyKeys = []KnownKey{
 	{InProperties, "local_gb", NumberKey, "", "inspect", Kept, "for schedulers; inspection writes it"},
 	{InProperties, "memory_mb", NumberKey, "", "inspect", Kept, "for schedulers; inspection writes it"},
 	{InProperties, "cpus", NumberKey, "", "inspect", Kept, "for schedulers; inspection writes it"},
-	{InProperties, "vendor", TextKey, "", "inspect", Kept,
-		"for schedulers; the vendor's quirks follow from the BMC's answers"},
+	{InProperties, "vendor", TextKey, "", "inspect", Acted,
+		"Vendor of the machine; a look at its hardware writes it where it is missing."},
 
 	{InCapabilities, "boot_mode", TextKey, "", "deploy", Acted, "uefi or bios."},
 	{InCapabilities, "secure_boot", FlagKey, "", "deploy", Acted, "true is refused: the boot chain is not signed."},

@@ -50,7 +50,7 @@ func TestCheckKeys(t *testing.T) {
 		{InDriverInfo, "redfish_password", []any{"secret"}, "must be text, not a list"},
 		{InDriverInfo, "deploy_kernel", 5.0, "must be text, not a number"},
 		{InDriverInfo, "bmc_call_timeout", map[string]any{}, "must be a number, not an object"},
-		{InDriverInfo, "redfish_root_prefix", []any{}, ""}, // without effect: GET validate names it
+		{InDriverInfo, "bootloader", []any{}, ""}, // without effect: GET validate names it
 		{InDriverInfo, "no_such_key", []any{}, ""},
 		{InDriverInfo, "kernel_append_params", "console=ttyS0 %default%", ""},
 		{InDriverInfo, "kernel_append_params", "a\nb", "driver_info/kernel_append_params holds a line break"},
