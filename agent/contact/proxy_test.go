@@ -30,12 +30,12 @@ func forward(t *testing.T) (at string, hosts *[]string) {
 			return
 		}
 		defer there.Close()
-		w.WriteHeader(http.StatusOK)
 		here, _, err := w.(http.Hijacker).Hijack()
 		if err != nil {
 			return
 		}
 		defer here.Close()
+		_, _ = io.WriteString(here, "HTTP/1.1 200 OK\r\n\r\n")
 		go func() { _, _ = io.Copy(there, here) }()
 		_, _ = io.Copy(here, there)
 	}))
