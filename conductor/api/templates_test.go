@@ -181,3 +181,34 @@ func TestDeployTemplatePages(t *testing.T) {
 		}
 	}
 }
+
+// TestStoredSteps: a template or runbook is stored with any steps, as in Ironic. validate names the step that a
+// node cannot do, and a verb with that step is refused.
+func TestStoredSteps(t *testing.T) {
+	c := newConductor(t)
+	c.must(http.StatusCreated, 115, "POST", templates, `{"name":"CUSTOM_GOLD","steps":[{"interface":"bios",
+		"step":"apply_configuration","args":{},"priority":50}]}`)
+	c.must(http.StatusCreated, 115, "POST", books, `{"name":"CUSTOM_GOLD","steps":[{"interface":"bios",
+		"step":"aply_configuration","args":{"settings":[]},"order":1}]}`)
+	c.must(http.StatusNoContent, 115, "PUT", books+"/CUSTOM_GOLD/traits/CUSTOM_GOLD", "")
+	c.must(http.StatusCreated, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware","name":"n1"}`)
+	c.must(http.StatusNoContent, 115, "PUT", "/v1/nodes/n1/traits", `{"traits":["CUSTOM_GOLD"]}`)
+	c.provision("n1", "manage")
+	c.refuses(t, []refusal{{115, "PUT", "/v1/nodes/n1/states/provision", `{"target":"clean","runbook":"CUSTOM_GOLD"}`, 400,
+		"(did you mean bios.apply_configuration?)"}})
+	c.provision("n1", "provide")
+	c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/n1",
+		`[{"op":"add","path":"/instance_info/traits","value":["CUSTOM_GOLD"]}]`)
+	const reason = "step bios.apply_configuration of deploy template CUSTOM_GOLD needs the argument settings"
+	deploy, _ := c.must(http.StatusOK, 115, "GET", "/v1/nodes/n1/validate", "").doc(t)["deploy"].(map[string]any)
+	if said, _ := deploy["reason"].(string); deploy["result"] != false || !strings.Contains(said, reason) {
+		t.Errorf("validate says %v, want %q", deploy, reason)
+	}
+	c.refuses(t, []refusal{{115, "PUT", "/v1/nodes/n1/states/provision", `{"target":"active"}`, 400, reason}})
+	c.must(http.StatusOK, 115, "PATCH", templates+"/CUSTOM_GOLD",
+		`[{"op":"replace","path":"/steps/0/args","value":{"settings":[]}}]`)
+	deploy, _ = c.must(http.StatusOK, 115, "GET", "/v1/nodes/n1/validate", "").doc(t)["deploy"].(map[string]any)
+	if deploy["result"] != true {
+		t.Errorf("with the argument, validate says %v", deploy)
+	}
+}

@@ -13,6 +13,9 @@ import (
 // strange is a node that does not concern the owner of an allocation.
 const strange = "not owned by or on loan to the owner"
 
+// changingPower is a node in its first power change: its power state will be known soon.
+const changingPower = "with a power change under way"
+
 // misfits is every reason why a node does not suit an allocation, in the order
 // they are looked for: each node counts for the first that is true of it.
 var misfits = []struct {
@@ -33,8 +36,11 @@ var misfits = []struct {
 	{"not available", func(_ *node.Allocation, n *node.Node) bool { return n.ProvisionState != node.Available }},
 	{"retired", func(_ *node.Allocation, n *node.Node) bool { return n.Retired }},
 	{"in maintenance", func(_ *node.Allocation, n *node.Node) bool { return n.Maintenance }},
-	{"of unknown power state", func(_ *node.Allocation, n *node.Node) bool { return n.PowerState == "" }},
+	{"of unknown power state", func(_ *node.Allocation, n *node.Node) bool {
+		return n.PowerState == "" && n.TargetPowerState == ""
+	}},
 	{"without the traits", func(a *node.Allocation, n *node.Node) bool { return len(lacking(a, n)) > 0 }},
+	{changingPower, func(_ *node.Allocation, n *node.Node) bool { return n.PowerState == "" }},
 }
 
 // Misfit says why a node does not suit an allocation, "" when it does. Whether
@@ -100,8 +106,8 @@ func (s *Search) Look(a *node.Allocation, n *node.Node) {
 	s.failed[misfit]++
 }
 
-// Suitable is the number of nodes that suit.
-func (s *Search) Suitable() int { return s.failed[""] }
+// Suitable is the number of nodes that suit, or will when their power change has ended.
+func (s *Search) Suitable() int { return s.failed[""] + s.failed[changingPower] }
 
 // InVain returns the allocation with the reason why it has no node: in Ironic's words, with the number of nodes that
 // failed each criterion. It counts the candidates that the allocation names, or else the nodes of its class. busy is

@@ -48,7 +48,10 @@ func TestMisfit(t *testing.T) {
 		"active":             {"not available", nil, func(n *node.Node) { n.ProvisionState = node.Active }},
 		"retired":            {"retired", nil, func(n *node.Node) { n.Retired = true }},
 		"in maintenance":     {"in maintenance", nil, func(n *node.Node) { n.Maintenance = true }},
-		"of unknown power":   {"of unknown power state", nil, func(n *node.Node) { n.PowerState = "" }},
+		"of power unknown yet": {"with a power change under way", nil, func(n *node.Node) {
+			n.PowerState, n.TargetPowerState = "", node.PowerOff
+		}},
+		"of unknown power": {"of unknown power state", nil, func(n *node.Node) { n.PowerState = "" }},
 		"a trait short": {
 			"without the traits", func(a *node.Allocation) { a.Traits = []string{"CUSTOM_A", "CUSTOM_C"} }, nil,
 		},

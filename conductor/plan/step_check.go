@@ -29,15 +29,25 @@ func (r Request) framework() node.Framework {
 func stepsOffered(d *decision, r Request) error {
 	fw := r.framework()
 	table := StepsOf(d.n, d.f.Offers, d.f.HardwareReport.AgentSteps, d.f.Settings)
-	agent := !r.noRamdisk() && !leftAlone(d.n)
-	if fw == node.DeploySteps && d.n.DeployInterface() == "ramdisk" { // nothing of that runs in an agent
+	return checkSteps(d.n, table, fw, d.asked(string(fw), r), !r.noRamdisk() && !leftAlone(d.n))
+}
+
+// CheckTemplates refuses deploy templates that the instance's traits name, if the node cannot do one of their steps.
+func CheckTemplates(n node.Node, table StepTable, templates []node.DeployTemplate) error {
+	d := &decision{n: n, f: Facts{Templates: templates}}
+	return checkSteps(n, table, node.DeploySteps, d.asked("deploy", Request{Verb: node.Deploy}), !leftAlone(n))
+}
+
+// checkSteps refuses the first step that the node cannot do; agent says whether an agent will run.
+func checkSteps(n node.Node, table StepTable, fw node.Framework, steps []node.Step, agent bool) error {
+	if fw == node.DeploySteps && n.DeployInterface() == "ramdisk" { // nothing of that runs in an agent
 		agent = false
 	}
-	for _, s := range d.asked(string(fw), r) {
+	for _, s := range steps {
 		if fw == node.DeploySteps && s.Priority == 0 { // it only takes a step away
 			continue
 		}
-		if err := checkStep(d.n, table, fw, s, agent); err != nil {
+		if err := checkStep(n, table, fw, s, agent); err != nil {
 			return err
 		}
 	}

@@ -2,8 +2,6 @@ package core
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/plan"
@@ -43,10 +41,20 @@ func (e *Core) offers(n node.Node) []node.StepOffer {
 	return nil
 }
 
-// AllOffers returns the steps of all enabled BMC drivers, driver by driver.
-func (e *Core) AllOffers() (all []node.StepOffer) {
-	for _, driver := range slices.Sorted(maps.Keys(e.BMCs)) {
-		all = append(all, e.offers(node.Node{Driver: driver})...)
+// CheckTemplates refuses the deploy templates of the instance's traits if the node cannot do one of their steps. Like
+// Ironic, we store a template with any arguments: it may be for nodes that are not enrolled yet.
+func (e *Core) CheckTemplates(ctx context.Context, n node.Node) error {
+	names := plan.Request{Verb: node.Deploy}.Needs(n).Templates
+	if len(names) == 0 {
+		return nil
 	}
-	return all
+	templates, err := e.Store.Catalogs().DeployTemplates.List(ctx, "name", names...)
+	if err != nil {
+		return err
+	}
+	table, err := e.Steps(ctx, n.UUID)
+	if err != nil {
+		return err
+	}
+	return plan.CheckTemplates(n, table, templates)
 }

@@ -111,7 +111,7 @@ func (e *Hardware) Validate(ctx context.Context, ref string) (map[string]error, 
 		_, out["deploy"] = e.CheckImageFor(ctx, n, core.ProjectOf(ctx), false)
 	}
 	if out["deploy"] == nil {
-		out["deploy"] = plan.CheckInstanceTraits(n)
+		out["deploy"] = cmp.Or(plan.CheckInstanceTraits(n), e.CheckTemplates(ctx, n))
 	}
 	if consoles, ok := bmc.(core.Consoles); ok && !n.Off("console") {
 		out["console"] = consoles.ValidateConsole(n)

@@ -194,15 +194,23 @@ func TestAllocateAfterRestart(t *testing.T) {
 	consistent(t, s)
 }
 
-// TestAllocateReserved: a node that is reserved is waited for, but not for long.
+// TestAllocateReserved: a node that is reserved is waited for, but not for long. That includes its first power change.
 func TestAllocateReserved(t *testing.T) {
-	for name, released := range map[string]bool{"released in time": true, "reserved for good": false} {
+	for name, c := range map[string]struct{ released, unknown bool }{
+		"released in time": {released: true}, "reserved for good": {},
+		"power known in time": {released: true, unknown: true}, "power never known": {unknown: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := mem.New()
-				n := enginetest.Offer(t, s, "n1", "bm", nil)
+				n := enginetest.Offer(t, s, "n1", "bm", func(n *node.Node) {
+					if c.unknown {
+						n.PowerState, n.TargetPowerState = "", node.PowerOff
+					}
+				})
 				hold := node.Effect{Node: n.UUID, Name: "power.request", RunAt: time.Now().Add(time.Hour)}
-				if _, err := s.Commit(t.Context(), node.Change{Save: &n, Effects: []node.Effect{hold}}); err != nil {
+				n, err := s.Commit(t.Context(), node.Change{Save: &n, Effects: []node.Effect{hold}})
+				if err != nil {
 					t.Fatal(err)
 				}
 				e, end := enginetest.StartOn(t, s, "one")
@@ -215,18 +223,19 @@ func TestAllocateReserved(t *testing.T) {
 				if a, err := s.Catalogs().Allocations.Find(t.Context(), made.UUID); err != nil || a.State != node.Allocating {
 					t.Fatalf("after five seconds: %+v, %v", a, err)
 				}
-				if released {
+				if c.released {
 					claimed, err := storetest.Claim(t.Context(), s, "other", time.Now().Add(2*time.Hour), time.Minute, 1)
 					if err != nil || len(claimed) != 1 {
 						t.Fatal(claimed, err)
 					}
-					if _, err := s.Commit(t.Context(), node.Change{Finish: &claimed[0]}); err != nil {
+					n.PowerState, n.TargetPowerState = node.PowerOff, ""
+					if _, err := s.Commit(t.Context(), node.Change{Save: &n, Finish: &claimed[0]}); err != nil {
 						t.Fatal(err)
 					}
 				}
 				time.Sleep(15 * time.Second)
 				a, err := s.Catalogs().Allocations.Find(t.Context(), made.UUID)
-				if released && (err != nil || a.NodeUUID != "n1") || !released && a.State != node.AllocationError {
+				if c.released && (err != nil || a.NodeUUID != "n1") || !c.released && a.State != node.AllocationError {
 					t.Errorf("in the end: %+v, %v", a, err)
 				}
 				consistent(t, s)

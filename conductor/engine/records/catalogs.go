@@ -57,8 +57,8 @@ type Catalogs struct {
 func (e *Records) Catalogs() Catalogs {
 	kept := e.kept()
 	return Catalogs{
-		DeployTemplates: e.deployTemplates(kept.DeployTemplates),
-		Runbooks:        e.runbooks(kept.Runbooks),
+		DeployTemplates: catalog[node.DeployTemplate, *node.DeployTemplate]{kept.DeployTemplates, e},
+		Runbooks:        catalog[node.Runbook, *node.Runbook]{kept.Runbooks, e},
 		Allocations:     allocations{catalog[node.Allocation, *node.Allocation]{kept.Allocations, e}},
 		Chassis:         catalog[node.Chassis, *node.Chassis]{kept.Chassis, e},
 		Portgroups:      portgroups{catalog[node.Portgroup, *node.Portgroup]{kept.Portgroups, e}},

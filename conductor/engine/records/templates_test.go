@@ -1,11 +1,9 @@
 package records_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"testing"
 	"time"
 
@@ -129,80 +127,5 @@ func TestTraits(t *testing.T) {
 	}
 	if given[0] != "CUSTOM_B" {
 		t.Errorf("the caller's list was changed: %v", given)
-	}
-}
-
-// offering is a driver with two steps of the BIOS.
-type offering struct{ core.BMC }
-
-func (offering) DoStep(context.Context, node.Node, node.Step, string) (node.StepReport, error) {
-	return node.StepReport{}, errors.ErrUnsupported
-}
-
-func (offering) Steps(node.Node) []node.StepOffer {
-	byRequest := map[node.Framework]int{node.CleanSteps: 0, node.DeploySteps: 0}
-	return []node.StepOffer{
-		{Interface: "bios", Step: "apply_configuration", Priority: byRequest,
-			Args: map[string]node.StepArg{"settings": {Required: true}}},
-		{Interface: "bios", Step: "factory_reset", Priority: byRequest},
-	}
-}
-
-// TestWrittenSteps: steps that no driver has are refused when a template or runbook is written. Steps of older releases
-// are refused only when they are changed.
-func TestWrittenSteps(t *testing.T) {
-	e, s := keeper(time.Now())
-	e.BMCs["fake-hardware"] = offering{}
-	ctx := t.Context()
-	step := func(kind, name string, args map[string]any, priority int) node.Step {
-		return node.Step{Interface: kind, Step: name, Args: args, Priority: priority}
-	}
-	settings := map[string]any{"settings": []any{}}
-	for _, c := range []struct {
-		step node.Step
-		want string // of the refusal of a template and of a runbook; "" for none
-	}{
-		{step("bios", "apply_configuration", settings, 50), ""},
-		{step("deploy", "of_an_agent", map[string]any{"x": 1}, 50), ""},
-		{step("raid", "of_an_agent", nil, 50), ""},
-		{step("deploy", "hold", nil, 50), ""},
-		{step("bios", "apply_configuration", nil, 50), "step bios.apply_configuration needs the argument settings"},
-		{step("bios", "aply_configuration", settings, 50), "(did you mean bios.apply_configuration?); they have: bios."},
-		{step("management", "reset_bmc", nil, 50), "step management.reset_bmc is no "},
-		{step("bios", "factory_reset", settings, 50), "step bios.factory_reset takes no arguments, but was given settings"},
-		{step("power", "reboot", settings, 50), "step reboot takes no arguments"},
-		{step("deploy", "wait", map[string]any{"seconds": "5"}, 50), "seconds is 5, expected a number"},
-	} {
-		_, err := e.Catalogs().DeployTemplates.Create(ctx, node.DeployTemplate{Name: "CUSTOM_" + fmt.Sprint(len(c.want)),
-			Steps: []node.Step{c.step}})
-		_, rerr := e.Catalogs().Runbooks.Create(ctx, node.Runbook{Name: fmt.Sprint(c.step),
-			Steps: []node.RunbookStep{{Step: c.step}}})
-		for kind, err := range map[string]error{"template": err, "runbook": rerr} {
-			if errors.Is(err, node.ErrConflict) { // the name of one before
-				err = nil
-			}
-			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s of %s %v: %v, expected %q", kind, c.step, c.step.Args, err, c.want)
-			}
-		}
-	}
-	old, err := s.Catalogs().DeployTemplates.Insert(ctx, node.DeployTemplate{
-		Record: node.Record{UUID: "1b9f2a3c-5a45-4c30-8f20-6d1b2f8f0001"}, Name: "CUSTOM_OLD",
-		Steps: []node.Step{step("bios", "gone", nil, 50)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	edit := func(change func(*node.DeployTemplate)) error {
-		_, err := e.Catalogs().DeployTemplates.Update(ctx, old.UUID, func(v *node.DeployTemplate) error {
-			change(v)
-			return nil
-		})
-		return err
-	}
-	if err := edit(func(v *node.DeployTemplate) { v.Name = "CUSTOM_NEW" }); err != nil {
-		t.Errorf("an old template cannot be renamed: %v", err)
-	}
-	if err := edit(func(v *node.DeployTemplate) { v.Steps[0].Priority = 60 }); err == nil {
-		t.Error("an old template is changed without a check")
 	}
 }
