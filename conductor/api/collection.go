@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -34,6 +35,12 @@ type collection[T any] struct {
 	whole       bool // a list shows every field anyway, and knows no ?detail=
 
 	blank T // the defaults of a new record
+
+	// firstJudged compares the microversion with the field of a patch's first operation alone.
+	firstJudged bool
+
+	// fullSince has a single record show the fields of that microversion in older ones, too; 0 for none.
+	fullSince int
 
 	// Further rules of a new record and of a patched one; nil for none.
 	created func(c *rest.Call, of *T) error
@@ -141,7 +148,7 @@ func (r *collection[T]) show(c *rest.Call) error {
 	if err := rest.Unexpected(rest.SortedKeys(c.QueryParams()), []string{"fields"}); err != nil {
 		return err
 	}
-	chosen, err := r.chosen(c, c.QueryParam("fields"), r.fields.Full(c.Minor))
+	chosen, err := r.chosen(c, c.QueryParam("fields"), r.full(c.Minor))
 	if err != nil {
 		return err
 	}
@@ -178,7 +185,7 @@ func (r *collection[T]) add(c *rest.Call) error {
 		return err
 	}
 	c.Response().Header().Set(echo.HeaderLocation, c.BaseURL()+"/v1/"+r.path+"/"+r.id(&of))
-	return r.answer(c, http.StatusCreated, &of, r.fields.Full(c.Minor))
+	return r.answer(c, http.StatusCreated, &of, r.full(c.Minor))
 }
 
 func (r *collection[T]) patch(c *rest.Call) error {
@@ -190,7 +197,7 @@ func (r *collection[T]) patch(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	if err := r.fields.Patchable(c.Minor, ops); err != nil {
+	if err := r.patchable(c.Minor, ops); err != nil {
 		return err
 	}
 	of, err := r.kept.Update(c.Request().Context(), ref, func(of *T) error {
@@ -212,7 +219,18 @@ func (r *collection[T]) patch(c *rest.Call) error {
 	if err != nil {
 		return err
 	}
-	return r.answer(c, http.StatusOK, &of, r.fields.Full(c.Minor))
+	return r.answer(c, http.StatusOK, &of, r.full(c.Minor))
+}
+
+// full are the fields of a single record.
+func (r *collection[T]) full(minor int) rest.Selection { return r.fields.Full(max(minor, r.fullSince)) }
+
+// patchable refuses operations on fields that cannot be changed in the microversion.
+func (r *collection[T]) patchable(minor int, ops []rest.Operation) error {
+	if !r.firstJudged || len(ops) == 0 {
+		return r.fields.Patchable(minor, ops)
+	}
+	return cmp.Or(r.fields.Patchable(minor, ops[:1]), r.fields.Patchable(nodeapi.MaxMinor, ops[1:]))
 }
 
 func (r *collection[T]) drop(c *rest.Call) error {

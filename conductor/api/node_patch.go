@@ -36,13 +36,13 @@ func (h *nodeResource) patchNode(c *rest.Call) error {
 			n.Interfaces = nil
 		}
 		was, _ := n.Machine()
-		name := n.Name
+		name, parent := n.Name, n.ParentNode
 		maintenance, shown, info, instance := n.Maintenance, n.InstanceInfo["display_name"], n.DriverInfo, n.InstanceInfo
 		if err := h.fields.Apply(c, ops, n); err != nil {
 			return err
 		}
-		if err := errors.Join(permitName(c, name, n.Name), checkPasswordAgain(info, n.DriverInfo, ops),
-			checkPullSecretAgain(instance, n.InstanceInfo, ops)); err != nil {
+		if err := errors.Join(permitName(c, name, n.Name), h.resolveParent(c, parent, n),
+			checkPasswordAgain(info, n.DriverInfo, ops), checkPullSecretAgain(instance, n.InstanceInfo, ops)); err != nil {
 			return err
 		}
 		if err := h.checkMachine(c, was, n, namesMachine(ops)); err != nil {

@@ -213,7 +213,7 @@ func (h *nodeResource) createNode(c *rest.Call) error {
 	if err := permitName(c, "", n.Name); err != nil {
 		return err
 	}
-	if err := h.permitParent(c, n.ParentNode); err != nil {
+	if err := h.resolveParent(c, "", &n); err != nil {
 		return err
 	}
 	if err := h.permitNew(c, body, &n); err != nil {
@@ -248,15 +248,23 @@ func permitName(c *rest.Call, was, name string) error {
 	return rest.BadRequest("The name %.80s has a ~, as those of the nodes of hosts: expected another name", name)
 }
 
-// permitParent refuses a parent that a caller limited to its own nodes may not see.
-func (h *nodeResource) permitParent(c *rest.Call, parent string) error {
-	if parent == "" || c.Project() == "" {
+// resolveParent puts the UUID in the place of a new parent's name. It refuses three parents with the same answer: a
+// missing node, a node that is hidden from the caller, and a node of another owner, which could run steps here
+// (OpenStack bug 2150450).
+func (h *nodeResource) resolveParent(c *rest.Call, before string, n *node.Node) error {
+	ref := n.ParentNode
+	if ref == before || ref == "" {
 		return nil
 	}
-	n, err := h.conductor.Node(c.Request().Context(), parent)
-	if isNotFound(err) || err == nil && !h.visible(c, &n) {
-		return rest.BadRequest("Node %s could not be found.", parent)
+	if rest.ValidUUID(ref) {
+		ref = strings.ToLower(ref)
 	}
+	parent, err := h.conductor.Node(c.Request().Context(), ref)
+	if isNotFound(err) || err == nil && (!h.visible(c, &parent) || parent.Owner != n.Owner) {
+		return rest.BadRequest("Unable to apply the requested parent_node '%s'. Requested value was invalid: expected the "+
+			"UUID or name of a node of the same owner.", n.ParentNode)
+	}
+	n.ParentNode = parent.UUID
 	return err
 }
 

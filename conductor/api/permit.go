@@ -32,7 +32,7 @@ func (h *access) permitFields(c *rest.Call, path string, ops []rest.Operation, o
 }
 
 // permitNew applies the rules for patching fields to the fields of a new node. The owner and the parent of a new node
-// have rules of their own: own and permitParent.
+// have rules of their own: claimProject and resolveParent.
 func (h *access) permitNew(c *rest.Call, body map[string]any, n *node.Node) error {
 	var ops []rest.Operation
 	for _, name := range rest.SortedKeys(body) {

@@ -15,6 +15,7 @@ import (
 const (
 	portgroupSince   = 23
 	portgroupOfSince = 24
+	portgroupMode    = 26 // mode and properties
 )
 
 // portgroups is the collection of ports that work as one.
@@ -36,9 +37,12 @@ func (h *portgroupResource) routes() []rest.Route {
 		fields: portgroupTable(), brief: []string{"uuid", "address", "name", "links"}, required: []string{"node_uuid"},
 		id:     func(g *node.Portgroup) string { return g.UUID },
 		detail: true, detailSince: rest.DetailSince,
-		node:  func(g *node.Portgroup) *string { return &g.NodeUUID },
-		blank: node.Portgroup{Mode: node.DefaultMode, StandalonePorts: true},
-		kept:  h.conductor.Catalogs().Portgroups,
+		node: func(g *node.Portgroup) *string { return &g.NodeUUID },
+		// Ironic's is_path_updated, by which it guards mode and properties, looks at the first operation only.
+		firstJudged: true,
+		fullSince:   portgroupMode, // as Ironic 21.4 shows them, and tempest's tests in 1.23 expect
+		blank:       node.Portgroup{Mode: node.DefaultMode, StandalonePorts: true},
+		kept:        h.conductor.Catalogs().Portgroups,
 	}, portsOf: h.portsOf}
 	r.filters = r.narrowing
 	ports, groups := rest.Lists(h.portsOf.fields, "ports"), rest.Lists(r.fields, "portgroups")

@@ -19,7 +19,7 @@ func TestPortVersions(t *testing.T) {
 			"is_smartnic": 53,
 			"name":        88, "description": 97, "vendor": 100, "category": 101, "available_for_dynamic_portgroup": 111,
 		},
-		groups + "/ga": {"mode": 26, "properties": 26, "physical_network": 102, "category": 103, "dynamic_portgroup": 111},
+		groups + "/ga": {"physical_network": 102, "category": 103, "dynamic_portgroup": 111},
 	} {
 		for name, since := range fields {
 			for minor, want := range map[int]bool{since - 1: false, since: true, 115: true} {

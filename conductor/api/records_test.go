@@ -21,6 +21,33 @@ func TestChildren(t *testing.T) {
 	c.must(http.StatusNotFound, 115, "GET", "/v1/nodes/n9/children", "")
 }
 
+// TestParentByName: a parent is named by UUID or name, and belongs to the owner of its child, also for admins.
+func TestParentByName(t *testing.T) {
+	c := newConductor(t)
+	create := func(status int, more string) map[string]any {
+		return c.must(status, 115, "POST", "/v1/nodes", `{"driver":"fake-hardware"`+more+`}`).doc(t)
+	}
+	id := create(http.StatusCreated, `,"name":"n1","owner":"red"`)["uuid"]
+	if got := create(http.StatusCreated, `,"name":"n2","owner":"red","parent_node":"n1"`)["parent_node"]; got != id {
+		t.Errorf("created with the parent %v, want %v", got, id)
+	}
+	create(http.StatusBadRequest, `,"owner":"blue","parent_node":"n1"`)
+	create(http.StatusBadRequest, `,"parent_node":"n1"`)
+	create(http.StatusBadRequest, `,"owner":"red","parent_node":"nobody"`)
+	create(http.StatusCreated, `,"name":"n3","owner":"red"`)
+	create(http.StatusCreated, `,"name":"n4","owner":"blue"`)
+	patch := func(status int, of, parent string) map[string]any {
+		return c.must(status, 115, "PATCH", "/v1/nodes/"+of, `[{"op":"add","path":"/parent_node","value":"`+parent+`"}]`).doc(t)
+	}
+	if got := patch(http.StatusOK, "n3", "n1")["parent_node"]; got != id {
+		t.Errorf("patched to the parent %v, want %v", got, id)
+	}
+	c.refuses(t, []refusal{{115, "PATCH", "/v1/nodes/n4", `[{"op":"add","path":"/parent_node","value":"n1"}]`, 400,
+		"Unable to apply the requested parent_node 'n1'. Requested value was invalid"}})
+	patch(http.StatusBadRequest, "n3", "n3")
+	c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/n3", `[{"op":"remove","path":"/parent_node"}]`)
+}
+
 func TestHistoryFields(t *testing.T) {
 	c := newConductor(t)
 	id := managed(t, c, `{"driver":"fake-hardware","name":"n1"}`)

@@ -41,7 +41,7 @@ var nodeFields = []NodeField{
 	{Name: "network_data", Object: true, Import: true},
 	{Name: "network_interface", Interface: true, Import: true},
 	{Name: "owner", Import: true, Flag: "project that owns it", List: "only machines of this owner"},
-	{Name: "parent_node", Import: true, Flag: "UUID of the node that it is a part of"},
+	{Name: "parent_node", Import: true, Flag: "UUID or name of the node that it is a part of"},
 	{Name: "power_interface", Interface: true, Import: true},
 	{Name: "power_state", Import: true},
 	{Name: "properties", Object: true, Import: true, Flag: "KEY=VALUE about the hardware; repeat it"},
