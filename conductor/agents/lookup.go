@@ -84,33 +84,6 @@ func (s *Server) find(r *http.Request, macs []string, uuid string) (agentapi.Loo
 	return agentapi.LookupNode{UUID: n.UUID}, err
 }
 
-// lookupReply is agentapi.LookupReply with more fields, which only ironic-python-agent reads.
-type lookupReply struct {
-	Node   agentapi.LookupNode `json:"node"`
-	Config lookupConfig        `json:"config"`
-}
-
-type lookupConfig struct {
-	agentapi.LookupConfig
-	AgentToken    *string `json:"agent_token"` // null when the client is too old for it
-	Metrics       metrics `json:"metrics"`
-	MetricsStatsd statsd  `json:"metrics_statsd"`
-}
-
-// metrics switches the agent's metrics off. The keys must be there.
-type metrics struct {
-	Backend            string  `json:"backend"`
-	PrependHost        bool    `json:"prepend_host"`
-	PrependUUID        bool    `json:"prepend_uuid"`
-	PrependHostReverse bool    `json:"prepend_host_reverse"`
-	GlobalPrefix       *string `json:"global_prefix"`
-}
-
-type statsd struct {
-	Host string `json:"statsd_host"`
-	Port int    `json:"statsd_port"`
-}
-
 // answerLookup gives the agent its node and its settings. token is nil when there is none to
 // give.
 func (s *Server) answerLookup(w http.ResponseWriter, r *http.Request, n agentapi.LookupNode, token *string) error {
@@ -135,23 +108,7 @@ func (s *Server) answerLookup(w http.ResponseWriter, r *http.Request, n agentapi
 	if r.Method == http.MethodPost {
 		status = http.StatusAccepted
 	}
-	return answer(w, status, lookupReply{Node: n, Config: lookupConfig{
-		LookupConfig: agentapi.LookupConfig{
-			HeartbeatTimeout:      int(s.heartbeat.Seconds()),
-			AgentTokenRequired:    true,
-			PermittedImageFormats: s.imageFormats,
-			AgentSkipBMCDetect:    false,
-
-			EnableBIOSBootloaderInstall: s.biosBootloader,
-
-			FerriteProgress: true,
-			FerriteLog:      s.logs != nil,
-			FerriteName:     n.Name,
-		},
-		AgentToken:    token,
-		Metrics:       metrics{Backend: "noop", PrependHostReverse: true},
-		MetricsStatsd: statsd{Host: "localhost", Port: 8125},
-	}})
+	return answer(w, status, lookupReply{Node: n, Config: s.config(n.Name, token)})
 }
 
 func orEmpty(m map[string]any) map[string]any {

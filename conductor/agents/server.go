@@ -63,6 +63,10 @@ type Options struct {
 	BIOSBootloader bool
 	// ImageFormats are the formats of images that agents may write; raw and qcow2 when nil.
 	ImageFormats []string
+	// Containers are the rules for containers of ironic-python-agent.
+	Containers Containers
+	// TLS bounds the connections of ironic-python-agent; from TLS 1.2 on when empty.
+	TLS AgentTLS
 	// CallbackPath takes callback URLs with a path.
 	CallbackPath bool
 	// FailureRate is how many calls a second one address may get wrong before
@@ -83,6 +87,8 @@ type Server struct {
 
 	biosBootloader bool
 	imageFormats   []string
+	containers     Containers
+	tls            AgentTLS
 	callbackPath   bool
 
 	share    *connlimit.Share // of the server's requests
@@ -142,9 +148,14 @@ func NewServer(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.TLS.MinVersion == "" {
+		o.TLS.MinVersion = "1.2"
+	}
 	return &Server{
 		conductor: o.Conductor, heartbeat: o.HeartbeatTimeout, biosBootloader: o.BIOSBootloader, callbackPath: o.CallbackPath,
 		imageFormats: o.ImageFormats,
+		containers:   o.Containers,
+		tls:          o.TLS,
 		share:        connlimit.NewShare(MostRequests, maxEach),
 		failures:     ratelimit.New[netip.Addr](o.FailureRate, o.FailureBurst, o.Now),
 		decoding:     make(chan struct{}, maxDecoding),

@@ -141,6 +141,25 @@ func TestLookupTellsWhatIsAllowed(t *testing.T) {
 	}
 }
 
+// TestLookupOfPeers: ironic-python-agent reads its rules for containers and TLS in the answer to its lookup.
+func TestLookupOfPeers(t *testing.T) {
+	s := NewServer(Options{Conductor: &scripted{state: node.CleanWait}, TLS: AgentTLS{"1.3", "ECDHE-RSA-AES256-GCM-SHA384"},
+		Containers: Containers{Allowed: []string{"registry/burnin:1"}, StepsFile: "/steps.yaml", Runner: "podman"}})
+	var reply struct{ Config map[string]any }
+	if err := json.Unmarshal([]byte(ask(t, s, 62, "GET", "/v1/lookup?addresses="+aMAC, "").body), &reply); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"tls_min_version": "1.3", "tls_cipher_suites": "ECDHE-RSA-AES256-GCM-SHA384",
+		"agent_containers": map[string]any{"allow_arbitrary_containers": false, "runner": "podman",
+			"allowed_containers": []any{"registry/burnin:1"}, "container_steps_file": "/steps.yaml", "pull_options": []any{},
+			"run_options": []any{}}}
+	for key, value := range want {
+		if diff := cmp.Diff(value, reply.Config[key]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", key, diff)
+		}
+	}
+}
+
 func TestHeartbeat(t *testing.T) {
 	for _, tc := range []struct {
 		name, path, body string

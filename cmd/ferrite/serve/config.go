@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ferrite-metal/ferrite/conductor/agents"
 	"github.com/ferrite-metal/ferrite/conductor/engine"
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/conductor/outbound"
@@ -97,6 +98,7 @@ type Config struct {
 	AgentTLS   bool
 	AgentsTLS  tlsWords
 	AgentPath  bool
+	Containers agents.Containers
 	// LookupAtRest answers agents of machines at rest that this conductor has not booted.
 	LookupAtRest bool
 

@@ -3,6 +3,7 @@ package serve
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -274,6 +275,32 @@ func (c *Config) agentFlags(s *settings) {
 			"another DHCP server boots)", "proven", "any")
 	s.tlsVars(&c.AgentsTLS, "agent-", "that agents are called by", "1.2")
 	s.BoolVar(&c.AgentPath, "agent-callback-path", false, "accept callback URLs with a path, for agents behind a proxy")
+	c.containerFlags(s)
+}
+
+// containerFlags are Ironic's [agent_containers].
+func (c *Config) containerFlags(s *settings) {
+	options := bound[[]string]{func(all []string) bool {
+		return !slices.ContainsFunc(all, func(o string) bool { return !strings.HasPrefix(o, "-") })
+	}, ": expected options that begin with -, as --rm,--network=host"}
+	s.StringSliceVar(&c.Containers.Allowed, "agent-containers-allowed", nil,
+		"`images` of containers that steps may name, for ironic-python-agent; Ferrite's own agent runs no containers")
+	bounded(s, &c.Containers.Allowed, "agent-containers-allowed", []bound[[]string]{{func(all []string) bool {
+		return !slices.ContainsFunc(all, func(image string) bool { return image == "" || strings.ContainsAny(image, " \t\n") })
+	}, ": expected images as REGISTRY/NAME:TAG"}})
+	s.BoolVar(&c.Containers.AllowArbitrary, "agent-containers-allow-arbitrary", false,
+		"let steps of ironic-python-agent run any container that they name")
+	s.wordVar(func(w string) { c.Containers.Runner = w }, "agent-containers-runner", "podman",
+		"program that runs containers in the ramdisk of ironic-python-agent: podman or docker", "podman", "docker")
+	s.textVar(&c.Containers.StepsFile, "agent-containers-steps-file", "/etc/ironic-python-agent.d/mysteps.yaml",
+		"`file` in the ramdisk of ironic-python-agent with steps that run containers", bound[string]{filepath.IsAbs,
+			": expected an absolute path"})
+	s.StringSliceVar(&c.Containers.PullOptions, "agent-containers-pull-options", nil,
+		"`options` of the pull of a container's image by ironic-python-agent")
+	bounded(s, &c.Containers.PullOptions, "agent-containers-pull-options", []bound[[]string]{options})
+	s.StringSliceVar(&c.Containers.RunOptions, "agent-containers-run-options", []string{"--rm", "--network=host"},
+		"`options` of the start of a container by ironic-python-agent")
+	bounded(s, &c.Containers.RunOptions, "agent-containers-run-options", []bound[[]string]{options})
 }
 
 func (c *Config) erasingFlags(s *settings) {
