@@ -1,4 +1,4 @@
-//go:build e2e || bootways || matrix || interop || neutron || personalities || takeover
+//go:build e2e || bootways || matrix || interop || neutron || personalities || takeover || peers
 
 package e2e
 

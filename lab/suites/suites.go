@@ -142,6 +142,15 @@ var All = []Suite{
 		Last: "interop: ok",
 	},
 	{
+		Name:  "peer-test",
+		About: "tempest's tests of Ironic's API, gophercloud's acceptance tests, a machine's life by Metal3's operator",
+		For:   "the REST API", Takes: "15 min", Root: true,
+		// OPERATOR=DIR takes a checkout of the operator's repository in the place of the released module.
+		Packages: "tempest ironic-tempest-plugin", Builds: "build ramdisk",
+		Run:  machines + "-parallel 1 -tags peers -run '^TestPeers$' ./lab/e2e",
+		Last: "peer: ok",
+	},
+	{
 		Name:  "interop-nova",
 		About: "OpenStack's Nova boots, rebuilds, rescues and deletes a machine through our conductor",
 		For:   "how OpenStack's services find and use the conductor", Takes: "10 min", Root: true,
