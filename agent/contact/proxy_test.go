@@ -129,8 +129,8 @@ func TestReachesDirectly(t *testing.T) {
 			t.Errorf("%q for %s: got %t", c.entry, c.url, got)
 		}
 	}
-	if _, err := WithProxies(t.Context(), agentapi.ImageInfo{Proxies: map[string]string{"http": "ftp://x:secret@y"}}); err ==
-		nil || strings.Contains(err.Error(), "secret") {
+	wrong := agentapi.ImageInfo{Proxies: map[string]string{"http": "ftp://x:secret@y"}}
+	if _, err := WithProxies(t.Context(), wrong); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("a proxy of another scheme: %v", err)
 	}
 }

@@ -124,9 +124,10 @@ func TestBoot(t *testing.T) {
 			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 panic=10",
 		}},
 		"a workload has its instance's kernel parameters": {live(map[string]any{"kernel": "http://h/k",
-			"ramdisk": "http://h/r", "ramdisk_kernel_arguments": "root=x", "kernel_append_params": "%default% a"}), mac, true, pxe.Boot{
-			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "http://h/r", Cmdline: "quiet a root=x",
-		}},
+			"ramdisk": "http://h/r", "ramdisk_kernel_arguments": "root=x", "kernel_append_params": "%default% a"}), mac, true,
+			pxe.Boot{
+				Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "http://h/r", Cmdline: "quiet a root=x",
+			}},
 		"a ramdisk for the architecture of the machine": {arm, mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "/images/arm/vmlinuz", Initrd: "/images/arm/initrd",
 			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 panic=10 quiet",
