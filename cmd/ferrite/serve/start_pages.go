@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,9 +25,8 @@ func releaseStartPages() error {
 	}
 	var errs []error
 	for _, m := range unchanged(maps, program) {
-		at := unsafe.Slice((*byte)(unsafe.Pointer(m.from)), m.to-m.from) //nolint:govet,gosec // a mapping of the program
-		if err := unix.Madvise(at, unix.MADV_DONTNEED); err != nil {
-			errs = append(errs, fmt.Errorf("%x-%x: %w", m.from, m.to, err))
+		if _, _, no := unix.Syscall(unix.SYS_MADVISE, m.from, m.to-m.from, unix.MADV_DONTNEED); no != 0 {
+			errs = append(errs, fmt.Errorf("%x-%x: %w", m.from, m.to, no))
 		}
 	}
 	return errors.Join(errs...)
