@@ -65,7 +65,7 @@ func TestCredentialsInURLs(t *testing.T) {
 	c.must(http.StatusCreated, 115, "POST", "/v1/nodes",
 		`{"driver":"fake-hardware","name":"n1","automated_clean":false,"deploy_interface":"direct",
 		"driver_info":{"deploy_kernel":"http://u:hunter2@h/vmlinuz"},
-		"instance_info":{"image_source":"http://u:hunter2@h/i.raw","image_checksum":"http://h/sums?sig=hunter2","kernel":["http://hunter2@h/k"]}}`)
+		"instance_info":{"image_source":"http://u:hunter2@h/i.raw","image_checksum":"http://h/sums?sig=hunter2","kernels":["http://hunter2@h/k"]}}`)
 	c.must(http.StatusOK, 115, "PATCH", "/v1/nodes/n1", `[{"op":"remove","path":"/instance_info/image_checksum"}]`)
 	for _, path := range []string{"/v1/nodes/n1", "/v1/nodes/detail", "/v1/nodes?fields=instance_info,driver_info",
 		"/v1/nodes/n1/validate"} {
