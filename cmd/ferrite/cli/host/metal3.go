@@ -23,6 +23,13 @@ type fromMetal3 struct {
 var restingHosts = []hostapi.State{hostapi.StateNone, hostapi.StateUnmanaged, hostapi.StateAvailable,
 	hostapi.StateReady, hostapi.StateProvisioned, hostapi.StateExternallyProvisioned}
 
+// aboutHosts are the kinds of documents that name hosts, and whose status the cluster keeps.
+var aboutHosts = []string{hostapi.KindClaim, hostapi.KindDeployPolicy, hostapi.KindSubscription,
+	hostapi.KindNetworkAttachment, hostapi.KindSwitch}
+
+// ownMade are the kinds of documents that Metal3's operator makes by itself, as the conductor does or need not.
+var ownMade = []string{hostapi.KindFirmwareSchema, hostapi.KindPreprovisioningImage}
+
 // take chooses among the documents.
 func (f *fromMetal3) take(all []manifest) {
 	var others []manifest
@@ -50,8 +57,11 @@ func (f *fromMetal3) take(all []manifest) {
 		case m.kind.Kind == hostapi.KindNamespace:
 		case m.kind.Kind == hostapi.KindSecret && !secrets[label]: // of others: no business of a conductor
 			continue
-		case m.kind.Kind == hostapi.KindFirmwareSchema, m.kind.Kind != hostapi.KindSecret && !hosts[label]:
-			continue // the conductor makes its own; or its host is left out
+		case slices.Contains(aboutHosts, m.kind.Kind):
+			f.left = append(f.left, fmt.Sprintf("%s %s: apply it when its hosts are here", m.kind.Kind, label))
+			continue
+		case slices.Contains(ownMade, m.kind.Kind), m.kind.Kind != hostapi.KindSecret && !hosts[label]:
+			continue // or its host is left out
 		}
 		plainDocument(m.object)
 		delete(m.object, "status")
