@@ -111,9 +111,7 @@ func (m *Members) Hold(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var free bool
-	const try = "SELECT pg_try_advisory_lock_shared($1, hashtext(current_schema()))"
-	err = conn.QueryRow(ctx, try, conductorLock).Scan(&free)
+	free, err := tryLock(ctx, conn, "SELECT pg_try_advisory_lock_shared($1, hashtext(current_schema()))")
 	if err == nil && !free {
 		err = fmt.Errorf("%w without --cluster-key-file: %s; stop that conductor first", ErrInUse,
 			(&leadership{conn: conn}).holder(ctx))

@@ -65,21 +65,25 @@ func lead(ctx context.Context, config *pgx.ConnConfig, report func(error)) (*lea
 
 // lockTime is how long to wait for a lock that an ended client may still hold: the server notices a closed connection
 // late.
-const lockTime = 500 * time.Millisecond
+const lockTime = 2 * time.Second
 
 func (l *leadership) lock(ctx context.Context) error {
-	const try = "SELECT pg_try_advisory_lock($1, hashtext(current_schema()))"
+	free, err := tryLock(ctx, l.conn, "SELECT pg_try_advisory_lock($1, hashtext(current_schema()))")
+	if err == nil && !free {
+		return l.taken(ctx)
+	}
+	return err
+}
+
+// tryLock takes the conductors' lock by a query, and reports whether it was free within lockTime.
+func tryLock(ctx context.Context, conn *pgx.Conn, query string) (free bool, err error) {
 	for end := time.Now().Add(lockTime); ; {
-		var free bool
-		err := l.conn.QueryRow(ctx, try, conductorLock).Scan(&free)
-		switch {
-		case err != nil || free:
-			return err
-		case time.Now().After(end):
-			return l.taken(ctx)
+		err := conn.QueryRow(ctx, query, conductorLock).Scan(&free)
+		if err != nil || free || time.Now().After(end) {
+			return free, err
 		}
 		if err := pause(ctx, shortestWait); err != nil {
-			return err
+			return false, err
 		}
 	}
 }

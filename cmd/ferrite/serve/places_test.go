@@ -55,6 +55,7 @@ func TestSharesFitTheConnections(t *testing.T) {
 	}
 	slices.Sort(found)
 	if want := []string{"agent/agent.go connlimit.Listen", // of the machine's own
+		"cmd/ferrite/serve/agent_api.go connlimit.Listen",                                            // of its own port
 		"cmd/ferrite/serve/api.go connlimit.Listen", "cmd/ferrite/serve/cluster.go connlimit.Listen", // of members alone
 		"cmd/ferrite/serve/metrics.go connlimit.Listen", // of their own port
 		"cmd/ferrite/serve/places.go connlimit.NewStreams",
