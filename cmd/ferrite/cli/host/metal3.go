@@ -23,7 +23,7 @@ type fromMetal3 struct {
 var restingHosts = []hostapi.State{hostapi.StateNone, hostapi.StateUnmanaged, hostapi.StateAvailable,
 	hostapi.StateReady, hostapi.StateProvisioned, hostapi.StateExternallyProvisioned}
 
-// aboutHosts are the kinds of documents that name hosts, and whose status the cluster keeps.
+// aboutHosts are the kinds of documents that name hosts and have a status of the cluster.
 var aboutHosts = []string{hostapi.KindClaim, hostapi.KindDeployPolicy, hostapi.KindSubscription,
 	hostapi.KindNetworkAttachment, hostapi.KindSwitch}
 
