@@ -46,13 +46,7 @@ type Containers struct {
 	RunOptions     []string `json:"run_options"`
 }
 
-// AgentTLS are the bounds of the agent's own connections, as server and as client.
-type AgentTLS struct {
-	MinVersion string // 1.2 or 1.3
-	Ciphers    string // of TLS 1.2, in OpenSSL's words with colons between; "" for the agent's own
-}
-
-// config is the configuration of an agent with a token; nil when there is none to give.
+// config is the configuration of an agent of the node with that name. token is nil when the client is too old for it.
 func (s *Server) config(name string, token *string) lookupConfig {
 	c := lookupConfig{
 		LookupConfig: agentapi.LookupConfig{
@@ -71,10 +65,10 @@ func (s *Server) config(name string, token *string) lookupConfig {
 		Metrics:       metrics{Backend: "noop", PrependHostReverse: true},
 		MetricsStatsd: statsd{Host: "localhost", Port: 8125},
 		Containers:    s.containers,
-		TLSMinVersion: s.tls.MinVersion,
+		TLSMinVersion: s.tls.MinimumWord(),
 	}
-	if s.tls.Ciphers != "" {
-		c.TLSCiphers = &s.tls.Ciphers
+	if list := s.tls.OpenSSLList(); list != "" { // Python's ssl knows no other names
+		c.TLSCiphers = &list
 	}
 	for _, list := range []*[]string{&c.Containers.Allowed, &c.Containers.PullOptions, &c.Containers.RunOptions} {
 		if *list == nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/tlspolicy"
 	"github.com/ferrite-metal/ferrite/conductor/server/ratelimit"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/clientaddr"
@@ -65,8 +66,8 @@ type Options struct {
 	ImageFormats []string
 	// Containers are the rules for containers of ironic-python-agent.
 	Containers Containers
-	// TLS bounds the connections of ironic-python-agent; from TLS 1.2 on when empty.
-	TLS AgentTLS
+	// TLS is the policy of ironic-python-agent's own connections, as server and as client.
+	TLS tlspolicy.Policy
 	// CallbackPath takes callback URLs with a path.
 	CallbackPath bool
 	// FailureRate is how many calls a second one address may get wrong before
@@ -88,7 +89,7 @@ type Server struct {
 	biosBootloader bool
 	imageFormats   []string
 	containers     Containers
-	tls            AgentTLS
+	tls            tlspolicy.Policy
 	callbackPath   bool
 
 	share    *connlimit.Share // of the server's requests
@@ -147,9 +148,6 @@ func NewServer(o Options) *Server {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.TLS.MinVersion == "" {
-		o.TLS.MinVersion = "1.2"
 	}
 	return &Server{
 		conductor: o.Conductor, heartbeat: o.HeartbeatTimeout, biosBootloader: o.BIOSBootloader, callbackPath: o.CallbackPath,

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/outbound/tlspolicy"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -143,13 +144,17 @@ func TestLookupTellsWhatIsAllowed(t *testing.T) {
 
 // TestLookupOfPeers: ironic-python-agent reads its rules for containers and TLS in the answer to its lookup.
 func TestLookupOfPeers(t *testing.T) {
-	s := NewServer(Options{Conductor: &scripted{state: node.CleanWait}, TLS: AgentTLS{"1.3", "ECDHE-RSA-AES256-GCM-SHA384"},
+	policy, err := tlspolicy.Parse("1.2", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, AES128-SHA", "1.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := NewServer(Options{Conductor: &scripted{state: node.CleanWait}, TLS: policy,
 		Containers: Containers{Allowed: []string{"registry/burnin:1"}, StepsFile: "/steps.yaml", Runner: "podman"}})
 	var reply struct{ Config map[string]any }
 	if err := json.Unmarshal([]byte(ask(t, s, 62, "GET", "/v1/lookup?addresses="+aMAC, "").body), &reply); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"tls_min_version": "1.3", "tls_cipher_suites": "ECDHE-RSA-AES256-GCM-SHA384",
+	want := map[string]any{"tls_min_version": "1.2", "tls_cipher_suites": "ECDHE-RSA-AES256-GCM-SHA384:AES128-SHA",
 		"agent_containers": map[string]any{"allow_arbitrary_containers": false, "runner": "podman",
 			"allowed_containers": []any{"registry/burnin:1"}, "container_steps_file": "/steps.yaml", "pull_options": []any{},
 			"run_options": []any{}}}

@@ -26,7 +26,7 @@ func (w *work) makeAPI(ctx context.Context, p parts) error {
 	c, eng := w.conf, w.engine
 	ramdisks := agents.NewServer(agents.Options{Conductor: eng, Logs: w.logs, HeartbeatTimeout: c.FastTrackTimeout,
 		BIOSBootloader: c.BIOSBootloader, ImageFormats: c.ImageFormats, CallbackPath: c.AgentPath, Containers: c.Containers,
-		TLS: agents.AgentTLS{MinVersion: c.AgentsTLS.Minimum, Ciphers: c.AgentsTLS.Ciphers}})
+		TLS: w.dialled.toAgents.TLS})
 	options := api.Options{Conductor: eng, Leaders: p.leaders, Logs: w.logs, Consoles: w.consoles(ctx), Log: w.log,
 		Limits: c.limits(p.db), Images: w.images, Audit: w.record, Stopping: ctx, Calls: w.calls, Events: w.events,
 		Streams: p.streams, Now: eng.Now, Mounts: ramdisks.Handlers(), Answered: w.counters.Answered, PublicURL: c.PublicURL}

@@ -113,6 +113,25 @@ func OpenSSLName(name string) string {
 	return strings.ReplaceAll(rest, "_", "-")
 }
 
+// OpenSSLList is the suites in OpenSSL's form: its names with colons between; "" for Go's own.
+func (p Policy) OpenSSLList() string {
+	var list []string
+	for _, id := range p.Suites {
+		list = append(list, OpenSSLName(tls.CipherSuiteName(id)))
+	}
+	return strings.Join(list, ":")
+}
+
+// MinimumWord is Ironic's word for the oldest version.
+func (p Policy) MinimumWord() string {
+	for word, version := range versions {
+		if version == p.Minimum {
+			return word
+		}
+	}
+	return "1.2"
+}
+
 // Apply sets the versions and suites of a configuration.
 func (p Policy) Apply(c *tls.Config) {
 	c.MinVersion, c.CipherSuites = max(p.Minimum, tls.VersionTLS12), p.Suites

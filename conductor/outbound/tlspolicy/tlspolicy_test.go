@@ -62,7 +62,8 @@ func TestNames(t *testing.T) {
 		}
 		name := tlspolicy.OpenSSLName(s.Name)
 		p, err := tlspolicy.Parse("", name, "1.2")
-		if err != nil || len(p.Suites) != 1 || p.Suites[0] != s.ID || seen[name] || strings.Contains(name, "_") {
+		if err != nil || len(p.Suites) != 1 || p.Suites[0] != s.ID || p.OpenSSLList() != name ||
+			seen[name] || strings.Contains(name, "_") {
 			t.Errorf("%s is %q: %v, %v", s.Name, name, p, err)
 		}
 		seen[name] = true
