@@ -106,15 +106,13 @@ func (t StepTable) relisting(n node.Node, fw node.Framework, s node.Step, agent 
 
 // notOffered is the error of a step without an executor, in Ironic's words, with the available steps.
 func notOffered(n node.Node, fw node.Framework, s node.Step, names []string) string {
-	from, meant := "", ""
+	from := ""
 	if s.From != "" {
 		from = " of " + s.From
 	}
-	if near := nodeapi.Closest(s.String(), names); near != "" {
-		meant = fmt.Sprintf(" (did you mean %s?)", near)
-	}
 	return fmt.Sprintf("Cannot %s node %s: node does not support this %s step%s: {'interface': '%s', 'step': '%s'}%s; it "+
-		"has: %s", fw, n.UUID, fw, from, s.Interface, s.Step, meant, strings.Join(names, ", "))
+		"has: %s", fw, n.UUID, fw, from, s.Interface, s.Step,
+		nodeapi.DidYouMean(s.String(), names), strings.Join(names, ", "))
 }
 
 // checkArgs refuses a step that lacks a required argument, or has an argument that its driver does not know. An agent

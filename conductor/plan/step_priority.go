@@ -20,10 +20,9 @@ func ParsePriorities(entries []string) (StepPriorities, error) {
 	all := StepPriorities{}
 	for _, entry := range entries {
 		name, priority, _ := strings.Cut(strings.TrimSpace(entry), ":")
-		kind, step, _ := strings.Cut(name, ".")
-		if !slices.Contains(node.InterfaceKinds(), kind) || step == "" || strings.ContainsAny(step, ". ") {
+		if !nodeapi.IsStep(name) {
 			return nil, fmt.Errorf("%q: expected INTERFACE.STEP:PRIORITY, such as deploy.erase_devices_express:95, with an "+
-				"interface of %s", entry, strings.Join(node.InterfaceKinds(), ", "))
+				"interface of %s", entry, strings.Join(nodeapi.StepInterfaces(), ", "))
 		}
 		number, err := strconv.ParseUint(priority, 10, 31)
 		if err != nil {
@@ -51,16 +50,13 @@ func (p StepPriorities) Check(fw node.Framework, offers []node.StepOffer) error 
 	for _, name := range slices.Sorted(maps.Keys(p)) {
 		kind, step, _ := strings.Cut(name, ".")
 		offer, offered := known[name]
-		near := nodeapi.Closest(name, names)
+		meant := nodeapi.DidYouMean(name, names)
 		switch {
 		case reserved[step]:
 			return fmt.Errorf("step %s is only done when it is asked for: leave it out, or have nodes cleaned with a "+
 				"runbook", name)
-		case !offered && (fw == node.VerifySteps || near != "" && !slices.Contains(agentInterfaces, kind)):
-			if near != "" {
-				near = fmt.Sprintf(" (did you mean %s?)", near)
-			}
-			return fmt.Errorf("step %s is no %s step of any hardware type that is enabled%s; they have: %s", name, fw, near,
+		case !offered && (fw == node.VerifySteps || meant != "" && !slices.Contains(agentInterfaces, kind)):
+			return fmt.Errorf("step %s is no %s step of any hardware type that is enabled%s; they have: %s", name, fw, meant,
 				strings.Join(names, ", "))
 		case !offered || p[name] == 0 || slices.Contains(agentInterfaces, kind):
 			continue

@@ -16,6 +16,15 @@ func Closest(word string, known []string) string {
 	return best
 }
 
+// DidYouMean is a question about the known name nearest to a mistyped word, for the inside of a sentence:
+// " (did you mean NAME?)"; "" when none is near.
+func DidYouMean(word string, known []string) string {
+	if near := Closest(word, known); near != "" {
+		return " (did you mean " + near + "?)"
+	}
+	return ""
+}
+
 // distance is how many bytes must be inserted, removed, replaced or swapped with the next
 // one to make b of a (optimal string alignment); limit or more where it is not less than
 // limit.

@@ -62,11 +62,8 @@ func (s *settings) readSources() error {
 // setKey sets a field to a value of the file; nil for a field that a flag or a variable has set.
 func setKey(key string, value yaml.Node, known []string, f *pflag.Flag) error {
 	if !slices.Contains(known, key) {
-		near := nodeapi.Closest(key, known)
-		if near != "" {
-			near = fmt.Sprintf(" (did you mean %s?)", near)
-		}
-		return fmt.Errorf("unknown setting %q%s; `ferrite serve --help-all` lists them", key, near)
+		return fmt.Errorf("unknown setting %q%s; `ferrite serve --help-all` lists them", key,
+			nodeapi.DidYouMean(key, known))
 	}
 	err := error(nil)
 	if reason := onlyByFlag[key]; reason != "" {

@@ -156,11 +156,8 @@ func knownRule(name string, row *Rule, names []string) error {
 		return fmt.Errorf("expected %sINTERFACE.STEP with an interface of %s", stepRule,
 			strings.Join(nodeapi.StepInterfaces(), ", "))
 	}
-	meant := ""
-	if near := nodeapi.Closest(name, names); near != "" {
-		meant = fmt.Sprintf(" (did you mean %s?)", near)
-	}
-	return fmt.Errorf("expected a rule of the conductor, or a name that another rule refers to; found neither%s", meant)
+	return fmt.Errorf("expected a rule of the conductor, or a name that another rule refers to; found neither%s",
+		nodeapi.DidYouMean(name, names))
 }
 
 // asCheck is a row of the policy, for rules that refer to it.

@@ -247,11 +247,8 @@ var helpers = map[string]string{
 
 func unknownRule(name string, names []string) error {
 	slices.Sort(names)
-	meant := ""
-	if near := nodeapi.Closest(name, names); near != "" {
-		meant = fmt.Sprintf(" (did you mean %s?)", near)
-	}
-	return fmt.Errorf("expected a rule of the file or of the conductor, found rule:%s%s", name, meant)
+	return fmt.Errorf("expected a rule of the file or of the conductor, found rule:%s%s", name,
+		nodeapi.DidYouMean(name, names))
 }
 
 // checkName refuses a name that is no rule, and a helper that no rule refers to.

@@ -168,11 +168,8 @@ func (p *parser) check(word string) (Check, error) {
 
 // unknown is the error of a name that is none of some.
 func unknown(what, found string, names []string) error {
-	meant := ""
-	if near := nodeapi.Closest(found, names); near != "" {
-		meant = fmt.Sprintf(" (did you mean %s?)", near)
-	}
-	return fmt.Errorf("expected %s, %s, found %q%s", what, strings.Join(names, ", "), found, meant)
+	return fmt.Errorf("expected %s, %s, found %q%s", what, strings.Join(names, ", "), found,
+		nodeapi.DidYouMean(found, names))
 }
 
 // pythonLiteral reads the constants that may stand before the colon: 'text', "text", True, False, None, a number.
