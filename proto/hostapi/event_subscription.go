@@ -40,7 +40,7 @@ func checkSubscription(s *BMCEventSubscription, add report) {
 		if ref.Name == "" {
 			add(Problem{Path: "spec.httpHeadersRef.name", Reason: "the name of a Secret is required", Missing: true})
 		}
-		if ref.Namespace != "" && ref.Namespace != s.Namespace {
+		if ref.Foreign(s.Namespace) {
 			add(Problem{Path: "spec.httpHeadersRef.namespace", Value: ref.Namespace,
 				Reason: "secrets of another namespace than the subscription's are not used"})
 		}

@@ -25,6 +25,19 @@ func WithCondition(all []Condition, c Condition) []Condition {
 	return all
 }
 
+// ConditionStatus is the status of a condition that holds or not.
+func ConditionStatus(holds bool) string {
+	if holds {
+		return True
+	}
+	return False
+}
+
+// WithoutFinalizer is the finalizers of a document without one. The slice is not changed.
+func WithoutFinalizer(all []string, gone string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(f string) bool { return f == gone })
+}
+
 // WithOwner is the owners of a document with this one among them. It takes the place
 // of an earlier one of its name. A document without an owner would outlive its host.
 func WithOwner(owners []OwnerReference, kind string, by ObjectMeta) []OwnerReference {

@@ -128,9 +128,7 @@ func (d *Decision) release(f Facts) {
 
 // forget lets a deleted claim go.
 func (d *Decision) forget() {
-	d.Claim.Finalizers = slices.DeleteFunc(slices.Clone(d.Claim.Finalizers), func(f string) bool {
-		return f == hostapi.HostClaimFinalizer
-	})
+	d.Claim.Finalizers = hostapi.WithoutFinalizer(d.Claim.Finalizers, hostapi.HostClaimFinalizer)
 }
 
 // discarded are the copies of the claim's secrets that the host named, and names no longer.
@@ -183,9 +181,8 @@ func (d *Decision) summarize(f Facts) {
 }
 
 func (d *Decision) set(f Facts, kind string, is bool, reason, message string) {
-	status := map[bool]string{true: hostapi.True, false: hostapi.False}[is]
 	d.Claim.Status.Conditions = hostapi.WithCondition(d.Claim.Status.Conditions, hostapi.Condition{Type: kind,
-		Status: status, Reason: reason, Message: message, ObservedGeneration: f.Claim.Generation,
+		Status: hostapi.ConditionStatus(is), Reason: reason, Message: message, ObservedGeneration: f.Claim.Generation,
 		LastTransitionTime: hostapi.At(f.Now)})
 }
 

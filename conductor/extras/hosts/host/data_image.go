@@ -39,7 +39,7 @@ func dataImageOf(i *hostapi.DataImage) (c dataImage) {
 func (c *dataImage) beingDeleted() bool { return c.there && c.DeletionTimestamp != nil }
 
 func (c *dataImage) removeFinalizer() {
-	c.Finalizers = withoutFinalizer(c.Finalizers, hostapi.DataImageFinalizer)
+	c.Finalizers = hostapi.WithoutFinalizer(c.Finalizers, hostapi.DataImageFinalizer)
 }
 
 // trackImage does the part of the work on the image that does not depend on the machine's state. It holds the image

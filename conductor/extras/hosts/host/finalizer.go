@@ -24,10 +24,5 @@ func (d *decision) addFinalizer() bool {
 
 // removeFinalizer lets the host go.
 func (d *decision) removeFinalizer() {
-	d.h.Finalizers = withoutFinalizer(d.h.Finalizers, hostapi.Finalizer)
-}
-
-// withoutFinalizer is finalizers without one; the slice is not touched.
-func withoutFinalizer(all []string, gone string) []string {
-	return slices.DeleteFunc(slices.Clone(all), func(f string) bool { return f == gone })
+	d.h.Finalizers = hostapi.WithoutFinalizer(d.h.Finalizers, hostapi.Finalizer)
 }

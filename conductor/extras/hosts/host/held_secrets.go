@@ -42,7 +42,7 @@ func Claim(h hostapi.Host, s hostapi.Secret) (_ hostapi.Secret, changed bool) {
 
 // Unclaim is a secret that no host holds any more, and whether that changes it.
 func Unclaim(s hostapi.Secret) (_ hostapi.Secret, changed bool) {
-	kept := withoutFinalizer(s.Finalizers, hostapi.SecretFinalizer)
+	kept := hostapi.WithoutFinalizer(s.Finalizers, hostapi.SecretFinalizer)
 	changed = len(kept) < len(s.Finalizers)
 	s.Finalizers = kept
 	return s, changed

@@ -85,10 +85,10 @@ func nodeImages(n node.Node) (all []DeployImage) {
 func imageStatus(p hostapi.PreprovisioningImage, images []DeployImage, secret *hostapi.Secret,
 	now hostapi.Time) hostapi.PreprovisioningImageStatus {
 	is := hostapi.PreprovisioningImageStatus{Architecture: p.Spec.Architecture, Conditions: p.Status.Conditions}
-	set := func(kind string, status bool, reason, message string) {
-		word := map[bool]string{true: hostapi.True, false: hostapi.False}[status]
-		is.Conditions = hostapi.WithCondition(is.Conditions, hostapi.Condition{Type: kind, Status: word, Reason: reason,
-			Message: message, ObservedGeneration: p.Generation, LastTransitionTime: now})
+	set := func(kind string, holds bool, reason, message string) {
+		is.Conditions = hostapi.WithCondition(is.Conditions, hostapi.Condition{Type: kind,
+			Status: hostapi.ConditionStatus(holds), Reason: reason, Message: message, ObservedGeneration: p.Generation,
+			LastTransitionTime: now})
 	}
 	image, err := chooseImage(p.Spec, images)
 	reason := imageConfiguration

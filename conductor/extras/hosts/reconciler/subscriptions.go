@@ -66,8 +66,7 @@ func (r *Reconciler) lookAtSubscription(ctx context.Context, k key) (n next, err
 		return n, err
 	}
 	if s.Status.Error = why; why == "" && deleted {
-		s.Finalizers = slices.DeleteFunc(slices.Clone(s.Finalizers),
-			func(f string) bool { return f == hostapi.SubscriptionFinalizer })
+		s.Finalizers = hostapi.WithoutFinalizer(s.Finalizers, hostapi.SubscriptionFinalizer)
 	} else if s.Status == was.Status {
 		return n, nil
 	}
