@@ -8,7 +8,7 @@ import (
 )
 
 // BootModes are the boot modes of machines, in Ironic's words.
-func BootModes() []string { return []string{"uefi", "bios"} }
+func BootModes() []string { return []string{"bios", "uefi"} }
 
 // bootModeAllowed refuses a deploy of a system that would boot in a disallowed mode (Ironic's
 // [conductor]disallowed_deployment_boot_modes).

@@ -50,7 +50,7 @@ var capabilityValues = []struct {
 	name   string
 	values []string
 }{
-	{"boot_mode", []string{"bios", "uefi"}}, {"secure_boot", []string{"true", "false"}},
+	{"boot_mode", BootModes()}, {"secure_boot", []string{"true", "false"}},
 	{"disk_label", []string{"msdos", "gpt"}},
 }
 

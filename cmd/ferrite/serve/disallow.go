@@ -2,10 +2,10 @@ package serve
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/conductor/plan"
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
@@ -22,14 +22,18 @@ func (c *Config) disallowFlags(s *settings) {
 	} {
 		list, name := new([]string), fmt.Sprintf("disallow-%s-steps", row.fw)
 		c.Disallow[row.fw] = list
-		s.StringSliceVar(list, name, nil, "`steps` (raid.apply_configuration) that no caller may have done in "+row.where)
-		bounded(s, list, name, []bound[[]string]{{
-			func(steps []string) bool {
-				return !slices.ContainsFunc(steps, func(s string) bool { return !nodeapi.IsStep(s) })
-			},
-			": expected INTERFACE.STEP, with an interface of " + strings.Join(nodeapi.StepInterfaces(), ", "),
-		}})
+		s.eachVar(list, name, nil, "`steps` (raid.apply_configuration) that no caller may have done in "+row.where,
+			nodeapi.IsStep, ": expected INTERFACE.STEP, with an interface of "+strings.Join(nodeapi.StepInterfaces(), ", "))
 	}
+}
+
+// bootModeFlags declares the lists of boot modes that are not allowed.
+func (c *Config) bootModeFlags(s *settings) {
+	isMode, say := oneOf(plan.BootModes()), ": say bios or uefi"
+	s.eachVar(&c.NoDeployModes, "disallowed-deployment-boot-modes", nil,
+		"`modes` in which no system is deployed: bios or uefi", isMode, say)
+	s.eachVar(&c.NoEnrollModes, "disallowed-enrollment-boot-modes", nil,
+		"`modes` that no new or edited node may have as the capability boot_mode: bios or uefi", isMode, say)
 }
 
 // disallowed is those lists as decisions have them.

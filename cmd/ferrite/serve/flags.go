@@ -3,8 +3,6 @@ package serve
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -127,13 +125,11 @@ func (c *Config) hardwareFlags(s *settings) {
 			"there, too large or no image of a disk; warn of an image that this host cannot reach, or refuse it, too "+
 			"(require); off: ask no servers",
 		"warn", "require", "off")
-	s.StringSliceVar(&c.ImageFormats, "permitted-image-formats", plan.ImageFormats(),
-		"`formats` of images that may be deployed, of raw and qcow2; raw includes compressed ones")
-	bounded(s, &c.ImageFormats, "permitted-image-formats", []bound[[]string]{{func(formats []string) bool {
-		return len(formats) > 0 && !slices.ContainsFunc(formats, func(f string) bool {
-			return !slices.Contains(plan.ImageFormats(), f)
-		})
-	}, ": say raw, qcow2 or both"}})
+	const formats, sayFormats = "permitted-image-formats", ": say raw, qcow2 or both"
+	s.eachVar(&c.ImageFormats, formats, plan.ImageFormats(),
+		"`formats` of images that may be deployed, of raw and qcow2; raw includes compressed ones",
+		oneOf(plan.ImageFormats()), sayFormats)
+	bounded(s, &c.ImageFormats, formats, []bound[[]string]{{func(all []string) bool { return len(all) > 0 }, sayFormats}})
 	s.StringVar(&c.ImageFolder, "image-folder", "",
 		"`folder` for the bytes of named images (ferrite image add NAME FILE) and of --image-cache "+
 			"(default: images, in --data-dir)")
@@ -227,9 +223,7 @@ func (c *Config) activityFlags(s *settings) {
 		"project that becomes the lessee of a node without one for as long as its instance lasts: none, instance "+
 			"(project_id in instance_info, as Nova writes it) or request (the project of the requesting user)",
 		plan.NoLessee, plan.InstanceLessee, plan.RequestLessee)
-	s.modesFlag(&c.NoDeployModes, "disallowed-deployment-boot-modes", "`modes` in which no system is deployed: bios or uefi")
-	s.modesFlag(&c.NoEnrollModes, "disallowed-enrollment-boot-modes",
-		"`modes` that no new or edited node may have as the capability boot_mode: bios or uefi")
+	c.bootModeFlags(s)
 	s.intVar(&c.BootRetries, "boot-retries", d.BootRetries,
 		"number of times a machine is started again if its network boot goes no further", atLeast(0, ": say 0 or more"))
 	s.durationVar(&c.BootRetryAfter, "boot-retry-after", d.BootRetryAfter,
@@ -252,6 +246,12 @@ func (c *Config) activityFlags(s *settings) {
 		"let agents run grub-install of any partition image as root in the ramdisk (CVE-2026-43003); needed for BIOS "+
 			"machines, and for UEFI machines if the image has no EFI files")
 	c.disallowFlags(s)
+	c.concurrencyFlags(s)
+}
+
+// concurrencyFlags bound the numbers of nodes at work.
+func (c *Config) concurrencyFlags(s *settings) {
+	d := plan.DefaultSettings()
 	s.intVar(&c.MaxConcurrentDeploy, "max-concurrent-deploy", d.MaxConcurrentDeploy,
 		"number of nodes deployed at a time, half of them of one project while others have some; more are refused with "+
 			"503, and clients try again; 0 for no limit", atLeast(0, ": say 1 or more, or 0 for any number"))
@@ -276,31 +276,6 @@ func (c *Config) agentFlags(s *settings) {
 	s.tlsVars(&c.AgentsTLS, "agent-", "that agents are called by", "1.2")
 	s.BoolVar(&c.AgentPath, "agent-callback-path", false, "accept callback URLs with a path, for agents behind a proxy")
 	c.containerFlags(s)
-}
-
-// containerFlags are Ironic's [agent_containers].
-func (c *Config) containerFlags(s *settings) {
-	options := bound[[]string]{func(all []string) bool {
-		return !slices.ContainsFunc(all, func(o string) bool { return !strings.HasPrefix(o, "-") })
-	}, ": expected options that begin with -, as --rm,--network=host"}
-	s.StringSliceVar(&c.Containers.Allowed, "agent-containers-allowed", nil,
-		"`images` of containers that steps may name, for ironic-python-agent; Ferrite's own agent runs no containers")
-	bounded(s, &c.Containers.Allowed, "agent-containers-allowed", []bound[[]string]{{func(all []string) bool {
-		return !slices.ContainsFunc(all, func(image string) bool { return image == "" || strings.ContainsAny(image, " \t\n") })
-	}, ": expected images as REGISTRY/NAME:TAG"}})
-	s.BoolVar(&c.Containers.AllowArbitrary, "agent-containers-allow-arbitrary", false,
-		"let steps of ironic-python-agent run any container that they name")
-	s.wordVar(func(w string) { c.Containers.Runner = w }, "agent-containers-runner", "podman",
-		"program that runs containers in the ramdisk of ironic-python-agent: podman or docker", "podman", "docker")
-	s.textVar(&c.Containers.StepsFile, "agent-containers-steps-file", "/etc/ironic-python-agent.d/mysteps.yaml",
-		"`file` in the ramdisk of ironic-python-agent with steps that run containers", bound[string]{filepath.IsAbs,
-			": expected an absolute path"})
-	s.StringSliceVar(&c.Containers.PullOptions, "agent-containers-pull-options", nil,
-		"`options` of the pull of a container's image by ironic-python-agent")
-	bounded(s, &c.Containers.PullOptions, "agent-containers-pull-options", []bound[[]string]{options})
-	s.StringSliceVar(&c.Containers.RunOptions, "agent-containers-run-options", []string{"--rm", "--network=host"},
-		"`options` of the start of a container by ironic-python-agent")
-	bounded(s, &c.Containers.RunOptions, "agent-containers-run-options", []bound[[]string]{options})
 }
 
 func (c *Config) erasingFlags(s *settings) {
@@ -390,7 +365,7 @@ func (c *Config) bootFlags(s *settings) {
 			"`ARCHITECTURE=KERNEL,INITRAMFS`; repeat the flag, or separate by ; in the environment")
 	s.textVar(&c.MediaURL, "media-url", "",
 		"`URL` by which BMCs reach the images of virtual drives, such as http://192.0.2.1:7080 (default: the boot service's)",
-		orZero(bound[string]{plainURL, ": expected an http(s) URL without user and query, such as http://192.0.2.1:7080"}))
+		orZero(bound[string]{node.IsBaseURL, ": expected an http(s) URL without user and query, such as http://192.0.2.1:7080"}))
 	s.StringVar(&c.MediaLoaders, "media-loaders", "",
 		"`folder` of the boot loaders of such images (default: loaders, beside --ramdisk-kernel, made by: ferrite ramdisk "+
 			"build)")

@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
-
-	"github.com/ferrite-metal/ferrite/conductor/plan"
 )
 
 // settings declare the settings of a conductor, a row for each: the field that keeps it, its name, its default, its
@@ -72,12 +69,6 @@ func named(say string) bound[string] {
 	return bound[string]{func(text string) bool { return text != "" }, say}
 }
 
-// plainURL reports whether a text is an http(s) URL to which paths can be added.
-func plainURL(text string) bool {
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == ""
-}
-
 // hostPort reports whether a text is HOST:PORT.
 func hostPort(text string) bool {
 	_, _, err := net.SplitHostPort(text)
@@ -122,12 +113,17 @@ func listVar[T any](s *settings, at *T, name string, entries *[]string, parse fu
 	})
 }
 
-// modesFlag declares a list of boot modes.
-func (s *settings) modesFlag(at *[]string, name, help string) {
-	s.StringSliceVar(at, name, nil, help)
-	bounded(s, at, name, []bound[[]string]{{func(modes []string) bool {
-		return !slices.ContainsFunc(modes, func(m string) bool { return !slices.Contains(plan.BootModes(), m) })
-	}, ": say bios or uefi"}})
+// eachVar declares a list of texts, each of which must meet a condition; say is behind a refused list.
+func (s *settings) eachVar(at *[]string, name string, otherwise []string, help string, met func(string) bool, say string) {
+	s.StringSliceVar(at, name, otherwise, help)
+	bounded(s, at, name, []bound[[]string]{{func(all []string) bool {
+		return !slices.ContainsFunc(all, func(one string) bool { return !met(one) })
+	}, say}})
+}
+
+// oneOf is the condition of a word that is one of these.
+func oneOf(words []string) func(string) bool {
+	return func(word string) bool { return slices.Contains(words, word) }
 }
 
 // offer has a shell's completion offer values.
