@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // A node that boots from a virtual drive may name a medium of its site's, with an agent on it, in place of the medium
@@ -32,24 +33,16 @@ func SettingsByDrive(n node.Node) bool {
 		(truth(n.DriverInfo["config_via_removable"]) || truth(n.DriverInfo["config_via_floppy"]))
 }
 
-// ByLeaseAlone reports whether the agent that the run of n waits for has no word to prove its node with: it is on a
-// medium of the site's, without settings. Then it is believed at an address that was lent to the machine.
+// ByLeaseAlone reports whether the agent that the run of n waits for has no token to prove its node with: it is on a
+// medium of the site's, without settings. Then the address that was lent to the machine is the proof.
 func ByLeaseAlone(n node.Node) bool {
 	return AgentISO(n) != "" && !SettingsByDrive(n) && WantsRamdisk(n)
 }
 
-// truth reads a flag that may be written as text.
+// truth reads a flag that may be written as text, or as a number: Ironic's client makes numbers of digits.
 func truth(v any) bool {
-	switch v := v.(type) {
-	case bool:
-		return v
-	case string:
-		switch strings.ToLower(v) {
-		case "true", "t", "yes", "y", "on", "1":
-			return true
-		}
-	}
-	return false
+	is, _ := nodeapi.Truth(fmt.Sprint(v))
+	return is
 }
 
 // checkAgentISO refuses a medium that no BMC can be given.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 	"github.com/ferrite-metal/ferrite/proto/agentapi"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // The keys in driver_internal_info for a partition image, under Ironic's names. They stay as long as the instance.
@@ -185,15 +186,13 @@ func wholeNumber(v any) (int64, error) {
 
 // preserves reads preserve_ephemeral, which may be text.
 func preserves(n node.Node) (bool, error) {
-	switch v := strings.ToLower(text(n.InstanceInfo, "preserve_ephemeral")); v {
-	case "", "0", "f", "false", "off", "n", "no":
-		return false, nil
-	case "1", "t", "true", "on", "y", "yes":
-		return true, nil
-	default:
+	v := text(n.InstanceInfo, "preserve_ephemeral")
+	is, known := nodeapi.Truth(v)
+	if !known && v != "" {
 		return false, node.Refuse(node.Invalid,
 			"node %s cannot be deployed: instance_info/preserve_ephemeral is %q, expected true or false", n.UUID, v)
 	}
+	return is, nil
 }
 
 // diskLabel is the kind of partition table asked for: gpt, msdos or "".

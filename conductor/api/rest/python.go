@@ -3,7 +3,6 @@ package rest
 import (
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
@@ -26,11 +25,8 @@ func SortedKeys[V any](m map[string]V) []string {
 
 // ParseBool takes the words Ironic takes for true and false.
 func ParseBool(name, word string) (bool, error) {
-	switch strings.ToLower(strings.TrimSpace(word)) {
-	case "1", "t", "true", "on", "y", "yes":
-		return true, nil
-	case "0", "f", "false", "off", "n", "no":
-		return false, nil
+	if is, known := nodeapi.Truth(word); known {
+		return is, nil
 	}
 	return false, nodeapi.NewFault(http.StatusBadRequest,
 		"Invalid %s: Unrecognized value '%s', acceptable values are: '0', '1', 'f', 'false', 'n', 'no', 'off', 'on', 't', "+
