@@ -28,7 +28,7 @@ var redfishKeys = []KnownKey{
 	{InDriverInfo, "redfish_tls_minimum_version", TextKey, "redfish", "power", Acted,
 		"Oldest version of TLS: 1.1, 1.2 or 1.3; --bmc-tls-minimum-version by default."},
 	{InDriverInfo, "redfish_tls_ciphers", TextKey, "redfish", "power", Acted,
-		"Cipher suites of TLS 1.2, by OpenSSL's names with colons between; --bmc-tls-ciphers by default."},
+		"Cipher suites of TLS 1.2, by OpenSSL's or IANA's names with colons between; --bmc-tls-ciphers by default."},
 	{InDriverInfo, "firmware_update_unresponsive_bmc_wait", NumberKey, "redfish", "firmware", Acted,
 		"Seconds to wait after an update of firmware that has no wait of its own."},
 	{InDriverInfo, "config_via_removable", FlagKey, "redfish", "boot", Acted,

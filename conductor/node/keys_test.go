@@ -166,8 +166,8 @@ below, with Ferrite's own.
 
 Validation also names unknown keys, with the nearest known one, and keys of another hardware type. The interface stays
 valid: Ironic ignores such keys, and a site may keep its own. Vendors' hardware types have keys of their own, such as
-` + "`ilo_address`" + `, with the meaning of ` + "`redfish_address`" + `. A ` + "`*`" + ` stands for any rest. ` + "`null`" +
-		` is always taken, and counts as no value.
+` + "`ilo_address`" + `, with the meaning of ` + "`redfish_address`" + `. A ` + "`*`" + ` stands for any rest. ` + "`null`" + ` is always
+taken, and counts as no value.
 `)
 	for _, p := range []struct {
 		place KeyPlace
