@@ -93,12 +93,12 @@ type Config struct {
 	KernelAppend  string
 
 	// agents
-	AgentAllow []string
-	AgentCA    string
-	AgentTLS   bool
-	AgentsTLS  tlsWords
-	AgentPath  bool
-	Containers agents.Containers
+	AgentAllow      []string
+	AgentCA         string
+	AgentRequireTLS bool
+	AgentsTLS       tlsWords
+	AgentPath       bool
+	Containers      agents.Containers
 	// LookupAtRest answers agents of machines at rest that this conductor has not booted.
 	LookupAtRest bool
 

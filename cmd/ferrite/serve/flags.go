@@ -267,7 +267,7 @@ func (c *Config) agentFlags(s *settings) {
 		"`networks` (10.0.0.1/32) whose agents may have loopback, link-local, multicast or this host's own addresses")
 	s.StringVar(&c.AgentCA, "agent-ca", "",
 		"PEM `file` of more authorities for agents that announce no certificate, if their node has no agent_verify_ca")
-	s.BoolVar(&c.AgentTLS, "agent-require-tls", true,
+	s.BoolVar(&c.AgentRequireTLS, "agent-require-tls", true,
 		"call agents only by https; false: also by http, which sends tokens, config drives and pull tokens in clear text")
 	s.wordVar(func(w string) { c.LookupAtRest = w == "any" }, "lookup-at-rest", "proven",
 		"agents that learn the node of a machine at rest (enroll, manageable, available): proven (booted by this conductor, "+

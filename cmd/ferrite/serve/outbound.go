@@ -45,7 +45,7 @@ func (c *Config) dialling(check func() error, log *slog.Logger) (calls, error) {
 		return calls{}, err
 	}
 	roots, err := c.agentRoots()
-	if !c.AgentTLS {
+	if !c.AgentRequireTLS {
 		log.Warn("agents may be called by http, since --agent-require-tls is false: their tokens, config drives and " +
 			"all other data for them travel in clear")
 	}
@@ -56,7 +56,7 @@ func (c *Config) dialling(check func() error, log *slog.Logger) (calls, error) {
 	policy, terr := c.AgentsTLS.policy()
 	dialled.toAgents = agents.ClientOptions{
 		TLS:    policy,
-		Dialer: toAgents, CAs: cacert.Folder(c.CAFolder), Roots: roots, PlainHTTP: !c.AgentTLS,
+		Dialer: toAgents, CAs: cacert.Folder(c.CAFolder), Roots: roots, PlainHTTP: !c.AgentRequireTLS,
 		VerifyCA: func(n node.Node) (string, error) { return driverinfo.Authorities(n, "agent_verify_ca") },
 	}
 	return dialled, errors.Join(err, terr)

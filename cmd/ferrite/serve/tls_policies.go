@@ -17,10 +17,6 @@ type tlsWords struct {
 // tlsVars declares both settings of a service. Ironic's options have the same names and values.
 func (s *settings) tlsVars(at *tlsWords, prefix, what, least string) {
 	at.prefix, at.least = prefix, least
-	versions := []string{"1.2", "1.3"}
-	if least == "1.1" {
-		versions = []string{"1.1", "1.2", "1.3"}
-	}
 	node := func(key string) string {
 		if prefix != "bmc-" {
 			return ""
@@ -28,7 +24,7 @@ func (s *settings) tlsVars(at *tlsWords, prefix, what, least string) {
 		return "; for one node: " + key + " in its driver_info"
 	}
 	s.wordVar(func(w string) { at.Minimum = w }, prefix+"tls-minimum-version", "1.2",
-		"oldest version of TLS "+what+node(driverinfo.MinimumKey), versions...)
+		"oldest version of TLS "+what+node(driverinfo.MinimumKey), tlspolicy.Versions(least)...)
 	s.StringVar(&at.Ciphers, prefix+"tls-ciphers", "",
 		"cipher `suites` of TLS 1.2 "+what+", by their names in OpenSSL or IANA, with colons between; TLS 1.3 always has "+
 			"its own (default: the secure ones)"+node(driverinfo.CiphersKey))

@@ -22,7 +22,7 @@ func (j dellJob) failed() bool {
 	return strings.HasSuffix(j.JobState, "Failed") || strings.HasSuffix(j.JobState, "Errors")
 }
 
-// dellJob reads the job that has a task's name. known is false for a BMC that is none of Dell's.
+// dellJob reads the job that has a task's name. known is false for another vendor's BMC.
 func (r *stepCall) dellJob(id string) (job dellJob, known bool, err error) {
 	m, err := r.manager()
 	if err != nil {

@@ -30,7 +30,9 @@ func (t *target) tlsConfig(folder cacert.Folder, otherwise tlspolicy.Policy) (*t
 	}
 	policy.Apply(c)
 	if t.tls == tlsLegacy {
-		c.MinVersion, c.CipherSuites, c.VerifyConnection = tls.VersionTLS10, legacySuites(), nil
+		// With the exchange of keys by RSA, all that firmware until about 2016 has (iDRAC 7 and 8, iLO 4, Supermicro X9 and
+		// X10).
+		c.MinVersion, c.CipherSuites, c.VerifyConnection = tls.VersionTLS10, tlspolicy.Suites(), nil
 	}
 	switch t.verify {
 	case "true":
@@ -60,18 +62,6 @@ func (t *target) policy(otherwise tlspolicy.Policy) (tlspolicy.Policy, error) {
 		own.Suites = otherwise.Suites
 	}
 	return own, nil
-}
-
-// legacySuites adds the suites with RSA key exchange, all that firmware until about 2016
-// has (iDRAC 7 and 8, iLO 4, Supermicro X9 and X10). RC4 stays out.
-func legacySuites() []uint16 {
-	var all []uint16
-	for _, s := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
-		if !strings.Contains(s.Name, "RC4") {
-			all = append(all, s.ID)
-		}
-	}
-	return all
 }
 
 // refuseNegativeSerial keeps the strictness of crypto/x509 where redfish_tls is not legacy:

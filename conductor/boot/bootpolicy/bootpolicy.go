@@ -42,7 +42,7 @@ type Policy struct {
 	looked lookUps
 }
 
-// Files are a ramdisk.
+// Files are the kernel and the initramfs of a ramdisk.
 type Files struct{ Kernel, Initrd string }
 
 // NamedImages finds images by name: the URL of an ISO, or the path of a kernel or ramdisk.

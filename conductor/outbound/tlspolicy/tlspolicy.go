@@ -22,6 +22,11 @@ type Policy struct {
 // versions are Ironic's words for them.
 var versions = map[string]uint16{"1.1": tls.VersionTLS11, "1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13}
 
+// Versions are the words for the versions from one on.
+func Versions(least string) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(versions)), func(v string) bool { return v < least })
+}
+
 // Error is a word that is not known, or that has no effect. Of is the part of the policy that it is in.
 type Error struct {
 	Of     Part
@@ -43,7 +48,7 @@ func (e *Error) Error() string { return e.Reason }
 // named. The error is an *Error.
 func Parse(minimum, ciphers, least string) (p Policy, err error) {
 	if minimum != "" {
-		known := slices.DeleteFunc(slices.Sorted(maps.Keys(versions)), func(v string) bool { return v < least })
+		known := Versions(least)
 		if !slices.Contains(known, minimum) {
 			return Policy{}, &Error{Minimum, fmt.Sprintf("must be one of %s, not %q", strings.Join(known, ", "), minimum)}
 		}
@@ -85,13 +90,21 @@ func suites(list string) (all []uint16, err error) {
 	return all, nil
 }
 
-// names are OpenSSL's names of the suites that may be chosen. RC4 is broken, and stays out (RFC 7465).
-func names() map[string]uint16 {
-	all := map[string]uint16{}
+// Suites are the suites of TLS 1.2 and older that may be chosen. RC4 is broken, and stays out (RFC 7465).
+func Suites() (all []uint16) {
 	for _, s := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
 		if !strings.Contains(s.Name, "RC4") && s.SupportedVersions[0] != tls.VersionTLS13 {
-			all[OpenSSLName(s.Name)] = s.ID
+			all = append(all, s.ID)
 		}
+	}
+	return all
+}
+
+// names are OpenSSL's names of Suites.
+func names() map[string]uint16 {
+	all := map[string]uint16{}
+	for _, id := range Suites() {
+		all[OpenSSLName(tls.CipherSuiteName(id))] = id
 	}
 	return all
 }

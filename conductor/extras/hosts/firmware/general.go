@@ -74,7 +74,7 @@ func switched(s node.BIOSSetting, on bool) string {
 	return s.AllowableValues[i]
 }
 
-// General reports whether the machine has all that its host's spec.firmware asks for, and lists the fields without a
+// General reports whether the machine has all that its host's spec.firmware requests, and lists the fields without a
 // setting of its BIOS.
 func General(facts Facts) (inForce bool, unknown []hostapi.Problem) {
 	if facts.Host.Spec.Firmware == nil || !KeepsFirmware(facts) {
