@@ -71,8 +71,8 @@ type wall struct {
 // pure packages do no I/O, keep no time and share nothing.
 var pure = list("conductor/node, conductor/node/fsm, conductor/plan, conductor/plan/rules, " +
 	"conductor/api/auth/oslopolicy, " +
-	"conductor/extras/hosts/host, conductor/extras/hosts/firmware, conductor/extras/hosts/translate, proto/rootdevice, " +
-	"proto/netconfig, proto/placeholder")
+	"conductor/extras/hosts/claim, conductor/extras/hosts/host, conductor/extras/hosts/firmware, " +
+	"conductor/extras/hosts/translate, proto/rootdevice, proto/netconfig, proto/placeholder")
 
 var (
 	drivers = list("conductor/bmc/redfish, conductor/bmc/ipmi, conductor/bmc/manual, conductor/bmc/fake")

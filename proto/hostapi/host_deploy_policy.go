@@ -12,7 +12,7 @@ type HostDeployPolicy struct {
 	ObjectMeta `json:"metadata" doc:"Metadata that all documents share."`
 
 	Spec   HostDeployPolicySpec   `json:"spec,omitzero" doc:"Which claims are allowed."`
-	Status HostDeployPolicyStatus `json:"status,omitzero" doc:"Nothing is said here."`
+	Status HostDeployPolicyStatus `json:"status,omitzero" doc:"Always empty."`
 }
 
 // HostDeployPolicySpec is its one part.

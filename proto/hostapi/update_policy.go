@@ -6,7 +6,7 @@ type HostUpdatePolicy struct {
 	ObjectMeta `json:"metadata" doc:"Metadata that all documents share."`
 
 	Spec   HostUpdatePolicySpec   `json:"spec,omitzero" doc:"When each kind of change is made."`
-	Status HostUpdatePolicyStatus `json:"status,omitzero" doc:"Nothing is said here."`
+	Status HostUpdatePolicyStatus `json:"status,omitzero" doc:"Always empty."`
 }
 
 // HostUpdatePolicySpec is its one part.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // The operators are OpenStack's extra specs operators, as in Ironic's hints: an operator, the operand, as a rule a
@@ -65,13 +67,11 @@ const either = "<or>"
 
 // parseTruth reads true and false as Ironic does.
 func parseTruth(hint any) (bool, error) {
-	switch strings.ToLower(strings.TrimSpace(fmt.Sprint(hint))) {
-	case "true", "t", "yes", "y", "on", "1":
-		return true, nil
-	case "false", "f", "no", "n", "off", "0":
-		return false, nil
+	is, known := nodeapi.Truth(fmt.Sprint(hint))
+	if !known {
+		return false, fmt.Errorf("%v is neither true nor false", hint)
 	}
-	return false, fmt.Errorf("%v is neither true nor false", hint)
+	return is, nil
 }
 
 // parseNumber understands a hint on a number of GiB. Without an operator it must
