@@ -1,12 +1,25 @@
 package node
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 )
 
 // Capabilities are written "a:1,b:2", in the properties of a node and in the requirements of an instance. They are
 // edited as text, so that entries of other tools stay as they are.
+
+// ReadCapabilities reads a key capabilities. object is nil for the form "a:1,b:2", which is the list then. Nova sends an
+// object as text.
+func ReadCapabilities(v any) (list string, object map[string]any) {
+	list, ok := v.(string)
+	if !ok {
+		object, _ = v.(map[string]any)
+	} else if json.Unmarshal([]byte(list), &object) != nil {
+		return list, nil
+	}
+	return "", object
+}
 
 // Capability returns the value of a capability, "" if it is missing. If several have the same name, the last counts, as
 // in Ironic.

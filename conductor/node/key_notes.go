@@ -1,7 +1,6 @@
 package node
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -119,20 +118,14 @@ func shownKey(name string) string {
 	return strings.Trim(fmt.Sprintf("%q", name), `"`)
 }
 
-// capabilityNames are the names in capabilities: "a:1,b:2", an object, or the text of an object.
+// capabilityNames are the names in a key capabilities.
 func capabilityNames(v any) (names []string) {
-	if text, ok := v.(string); ok {
-		var object map[string]any
-		if json.Unmarshal([]byte(text), &object) != nil {
-			for _, part := range capabilities(text) {
-				name, _, _ := strings.Cut(strings.TrimSpace(part), ":")
-				names = append(names, name)
-			}
-			slices.Sort(names)
-			return slices.Compact(names)
-		}
-		v = object
+	list, object := ReadCapabilities(v)
+	names = slices.Collect(maps.Keys(object))
+	for _, part := range capabilities(list) {
+		name, _, _ := strings.Cut(strings.TrimSpace(part), ":")
+		names = append(names, name)
 	}
-	object, _ := v.(map[string]any)
-	return slices.Sorted(maps.Keys(object))
+	slices.Sort(names)
+	return slices.Compact(names)
 }

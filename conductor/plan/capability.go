@@ -1,25 +1,18 @@
 package plan
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
 )
 
-// capability is the value of a capability in properties or instance_info:
-// "a:1,b:2", an object, or the text of an object, as Nova sends it.
+// capability is the value of a capability in properties or instance_info.
 func capability(m map[string]any, name string) string {
-	caps := m["capabilities"]
-	if s, ok := caps.(string); ok {
-		var object map[string]any
-		if json.Unmarshal([]byte(s), &object) != nil {
-			return node.Capability(s, name)
-		}
-		caps = object
+	list, object := node.ReadCapabilities(m["capabilities"])
+	if object == nil {
+		return node.Capability(list, name)
 	}
-	object, _ := caps.(map[string]any)
 	return text(object, name)
 }
 
