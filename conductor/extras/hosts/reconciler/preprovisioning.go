@@ -64,21 +64,22 @@ func (r *Reconciler) lookAtPreprovisioningImage(ctx context.Context, k key) (n n
 
 // nodeImages are the ramdisks that a node names itself.
 func nodeImages(n node.Node) (all []DeployImage) {
-	text := func(key string) string {
-		s, _ := n.DriverInfo[key].(string)
-		if u, err := url.Parse(s); err != nil || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
-			return "" // others do not fetch it
-		}
-		return s
-	}
 	arch, _ := n.Properties["cpu_arch"].(string)
-	if kernel, initrd := text("deploy_kernel"), text("deploy_ramdisk"); kernel != "" && initrd != "" {
+	kernel, _ := n.DriverInfo["deploy_kernel"].(string)
+	initrd, _ := n.DriverInfo["deploy_ramdisk"].(string)
+	if fetchable(kernel) && fetchable(initrd) {
 		all = append(all, DeployImage{Format: hostapi.FormatInitrd, Architecture: arch, URL: initrd, KernelURL: kernel})
 	}
-	if iso := text("deploy_iso"); iso != "" {
+	if iso, _ := n.AgentISOs(); fetchable(iso) {
 		all = append(all, DeployImage{Format: hostapi.FormatISO, Architecture: arch, URL: iso})
 	}
 	return all
+}
+
+// fetchable reports whether others than the conductor can fetch an image: by http or https, without a password.
+func fetchable(at string) bool {
+	u, err := url.Parse(at)
+	return err == nil && u.User == nil && (u.Scheme == "http" || u.Scheme == "https")
 }
 
 // imageStatus is the status of a PreprovisioningImage. secret is the one with its network data; nil for none.
