@@ -50,26 +50,9 @@ var keyChecks = map[KeyKind]func(any) error{
 	NoProxyKey:    ofJSON("a list of hosts, as text", "text"),
 }
 
-// jsonKind names the kind of a JSON value.
-func jsonKind(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "true or false"
-	case string:
-		return "text"
-	case map[string]any:
-		return "an object"
-	case []any:
-		return "a list"
-	}
-	return "a number"
-}
-
 func ofJSON(expected string, kinds ...string) func(any) error {
 	return func(v any) error {
-		if kind := jsonKind(v); !slices.Contains(kinds, kind) {
+		if kind := nodeapi.JSONKind(v); !slices.Contains(kinds, kind) {
 			return fmt.Errorf("must be %s, not %s", expected, kind)
 		}
 		return nil

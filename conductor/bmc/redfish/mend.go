@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // mend brings a document to the kinds that the Go types into expect. encoding/json, and with it gofish, gives up a
@@ -192,6 +194,6 @@ func (m *mender) value(at place, v any) (mended any, ok bool) {
 			break
 		}
 	}
-	m.odd = append(m.odd, Oddity{Path: m.path, Field: at.String(), Kind: kindOfJSON(v), Done: done})
+	m.odd = append(m.odd, Oddity{Path: m.path, Field: at.String(), Kind: nodeapi.JSONKind(v), Done: done})
 	return mended, ok
 }

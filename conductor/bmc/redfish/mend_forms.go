@@ -65,20 +65,3 @@ func numbers(text string) (all []form) {
 	}
 	return all
 }
-
-// kindOfJSON names a value's kind, for people.
-func kindOfJSON(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case string:
-		return "text"
-	case bool:
-		return "true or false"
-	case []any:
-		return "a list"
-	case map[string]any:
-		return "an object"
-	}
-	return "a number"
-}

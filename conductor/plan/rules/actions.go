@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ferrite-metal/ferrite/conductor/node"
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // action is one kind of action.
@@ -180,7 +181,7 @@ func unsetCapability(r *evaluation, a args) error {
 func (r *evaluation) editCapabilities(edit func(caps string) string) error {
 	old, ok := r.out.Node.Properties["capabilities"].(string)
 	if !ok && r.out.Node.Properties["capabilities"] != nil {
-		return fmt.Errorf("properties/capabilities is %s, not text", kindOf(r.out.Node.Properties["capabilities"]))
+		return fmt.Errorf("properties/capabilities is %s, not text", nodeapi.JSONKind(r.out.Node.Properties["capabilities"]))
 	}
 	if err := r.spend(valuePrice * len(old)); err != nil {
 		return err

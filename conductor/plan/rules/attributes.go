@@ -166,7 +166,7 @@ func object[T any](at func(*T) *map[string]any) attribute[T] {
 		set: func(of *T, v any) error {
 			m, ok := v.(map[string]any)
 			if !ok && v != nil {
-				return fmt.Errorf("value must be an object, not %s", kindOf(v))
+				return fmt.Errorf("value must be an object, not %s", nodeapi.JSONKind(v))
 			}
 			*at(of) = copyObject(m)
 			return nil
@@ -224,7 +224,7 @@ var extend = pathOperation{
 		}
 		list, ok := at[key].([]any)
 		if !ok && at[key] != nil {
-			return fmt.Errorf("it is %s, not a list", kindOf(at[key]))
+			return fmt.Errorf("it is %s, not a list", nodeapi.JSONKind(at[key]))
 		}
 		if err := r.spend(valuePrice * len(list)); err != nil {
 			return err

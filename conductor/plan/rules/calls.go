@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/url"
 	"time"
+
+	"github.com/ferrite-metal/ferrite/proto/nodeapi"
 )
 
 // Bounds of a rule's calls. Ironic has none.
@@ -31,7 +33,7 @@ func callAPI(r *evaluation, a args) error {
 	}
 	headers, ok := a["headers"].(map[string]any)
 	if !ok && a["headers"] != nil {
-		return fmt.Errorf("headers must be an object, not %s", kindOf(a["headers"]))
+		return fmt.Errorf("headers must be an object, not %s", nodeapi.JSONKind(a["headers"]))
 	}
 	for name, v := range headers {
 		if c.Headers == nil {

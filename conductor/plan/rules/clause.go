@@ -219,7 +219,7 @@ func (a args) text(name string) (string, error) {
 	case float64:
 		return nodeapi.Python(v), nil
 	}
-	return "", fmt.Errorf("%s must be text, not %s", name, kindOf(a[name]))
+	return "", fmt.Errorf("%s must be text, not %s", name, nodeapi.JSONKind(a[name]))
 }
 
 // truth is an optional yes or no.
@@ -229,7 +229,7 @@ func (a args) truth(name string) (bool, error) {
 	}
 	b, ok := isTrue(a[name]), isFalse(a[name])
 	if b == ok {
-		return false, fmt.Errorf("%s must be true or false, not %s", name, kindOf(a[name]))
+		return false, fmt.Errorf("%s must be true or false, not %s", name, nodeapi.JSONKind(a[name]))
 	}
 	return b, nil
 }
@@ -245,26 +245,9 @@ func (a args) number(name string, absent, limit float64) (float64, error) {
 	case a[name] == nil:
 		return absent, nil
 	case !ok:
-		return 0, fmt.Errorf("%s must be a number, not %s", name, kindOf(a[name]))
+		return 0, fmt.Errorf("%s must be a number, not %s", name, nodeapi.JSONKind(a[name]))
 	case !(n >= 0 && n <= limit): // NaN is neither
 		return 0, fmt.Errorf("%s must be from 0 to %v", name, limit)
 	}
 	return n, nil
-}
-
-// kindOf names a value's type and not the value: it may be a secret.
-func kindOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case string:
-		return "text"
-	case bool:
-		return "a boolean"
-	case float64:
-		return "a number"
-	case []any:
-		return "a list"
-	}
-	return "an object"
 }

@@ -197,7 +197,7 @@ func walk(v any, rest string, own bool) (any, string, error) {
 			}
 			v = of[i]
 		default:
-			return nil, "", fmt.Errorf("there is no %q in %s", key, kindOf(v))
+			return nil, "", fmt.Errorf("there is no %q in %s", key, nodeapi.JSONKind(v))
 		}
 	}
 	return v, rest, nil

@@ -91,7 +91,7 @@ func adjacent(holds func(x, y any) (bool, error)) func(*evaluation, args) (bool,
 	return func(r *evaluation, a args) (bool, error) {
 		values, ok := a["values"].([]any)
 		if !ok {
-			return false, fmt.Errorf("values must be a list, not %s", kindOf(a["values"]))
+			return false, fmt.Errorf("values must be a list, not %s", nodeapi.JSONKind(a["values"]))
 		}
 		asText, err := a.truth("force_strings")
 		if err != nil {
@@ -165,7 +165,8 @@ func order(x, y any) (int, error) {
 	if sok && tok {
 		return strings.Compare(s, t), nil
 	}
-	return 0, fmt.Errorf("%s and %s have no order; force_strings compares them as text", kindOf(x), kindOf(y))
+	return 0, fmt.Errorf("%s and %s have no order; force_strings compares them as text", nodeapi.JSONKind(x),
+		nodeapi.JSONKind(y))
 }
 
 func isEmpty(v any) bool { return slices.Contains([]string{"", "None", "[]", "{}"}, textOf(v)) }
@@ -192,7 +193,7 @@ func oneOf(r *evaluation, a args) (bool, error) {
 	}
 	values, ok := a["values"].([]any)
 	if !ok {
-		return false, fmt.Errorf("values must be a list, not %s", kindOf(a["values"]))
+		return false, fmt.Errorf("values must be a list, not %s", nodeapi.JSONKind(a["values"]))
 	}
 	return slices.ContainsFunc(values, func(v any) bool { return equal(v, a["value"]) }), r.spend(len(values))
 }

@@ -70,7 +70,7 @@ func holder(top map[string]any, path []string, create bool) (map[string]any, err
 			at[part] = next
 		}
 		if at, ok = next.(map[string]any); !ok {
-			return nil, fmt.Errorf("%s is %s, not an object", strings.Join(path[:i+1], "/"), kindOf(next))
+			return nil, fmt.Errorf("%s is %s, not an object", strings.Join(path[:i+1], "/"), nodeapi.JSONKind(next))
 		}
 	}
 	return at, nil
