@@ -169,8 +169,10 @@ func (a asCheck) Eval(s oslopolicy.Subject, t *oslopolicy.Target) oslopolicy.Ver
 	switch {
 	case t.Unread && !a.row.Conceivable(c):
 		return oslopolicy.Deny
-	case t.Unread:
+	case t.Unread && !a.row.Allows(c, otherProject, otherProject): // it depends on the owner, or the lessee
 		return oslopolicy.Unknown
+	case t.Unread:
+		return oslopolicy.Allow
 	case a.row.Allows(c, t.Owner, t.Lessee):
 		return oslopolicy.Allow
 	}

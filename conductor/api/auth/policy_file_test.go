@@ -137,3 +137,38 @@ func TestPolicyFileRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestPolicyFileRefersToRow: a rule without a record has the right of the row that it refers to, where that row does
+// not depend on the record's owner.
+func TestPolicyFileRefersToRow(t *testing.T) {
+	p, _, err := policyFile(t, `
+"baremetal:port:list": "rule:baremetal:node:list"
+"baremetal:chassis:get": "role:auditor or rule:baremetal:driver:get"
+"baremetal:allocation:create": "rule:baremetal:node:get"
+"baremetal:runbook:create": "not rule:baremetal:node:get"
+`, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := NewRules(p)
+	system, project := &Caller{Role: Reader}, &Caller{Role: Reader, Project: "a"}
+	for _, c := range []struct {
+		method, path string
+		who          *Caller
+		want         bool
+	}{
+		{"GET", "/v1/ports", system, true},
+		{"GET", "/v1/ports", project, true},
+		{"GET", "/v1/ports", &Caller{Identity: &Identity{}}, false},
+		{"GET", "/v1/chassis", system, true},
+		{"GET", "/v1/chassis", project, false},
+		{"POST", "/v1/allocations", system, true},
+		{"POST", "/v1/allocations", project, false}, // of no node is it the owner
+		{"POST", "/v1/runbooks", project, false},
+		{"POST", "/v1/runbooks", system, false},
+	} {
+		if got := rules.Of(c.method, c.path, "").Conceivable(c.who); got != c.want {
+			t.Errorf("%s %s by a reader of %q: %v, want %v", c.method, c.path, c.who.Project, got, c.want)
+		}
+	}
+}
