@@ -52,6 +52,14 @@ func CleaningRunbook(n node.Node, s Settings) string {
 	return ref
 }
 
+// MayCleanWith reports whether a node may be cleaned with the runbook that CleaningRunbook names. A node that names its
+// own runbook may have one of its owner, of the system, or a public one: with others, the owner of a node would use, and
+// learn of, the runbooks of other projects.
+func MayCleanWith(n node.Node, book node.Runbook, s Settings) bool {
+	own := s.Cleaning.FromNode && n.DriverInfo[cleaningRunbook] != nil
+	return !own || n.Owner == "" || book.Owner == "" || book.Public || book.Owner == n.Owner
+}
+
 // CheckCleaning refuses the automated cleaning of a node with a runbook that is missing or does not fit. It looks at
 // Settings, Offers, HardwareReport and Cleaning of the facts. It also refuses a runbook that the node names in vain.
 func CheckCleaning(n node.Node, f Facts) error {

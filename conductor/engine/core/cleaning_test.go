@@ -58,3 +58,40 @@ func TestCleaningRunbook(t *testing.T) {
 		}
 	}
 }
+
+// TestCleaningRunbookOfOwner: a node names a runbook of its owner, of the system, or a public one. All others are
+// not found: an error must not reveal their names.
+func TestCleaningRunbookOfOwner(t *testing.T) {
+	ctx, store := t.Context(), mem.New()
+	s := plan.DefaultSettings()
+	s.Cleaning = plan.CleaningRunbooks{Source: plan.RunbookSteps, FromNode: true, Default: "red"}
+	e := engine.New(core.Config{Store: store, Log: slog.New(slog.DiscardHandler), Settings: s})
+	for i, book := range []node.Runbook{{Name: "red", Owner: "red"}, {Name: "blue", Owner: "blue"},
+		{Name: "red-public", Owner: "red", Public: true}, {Name: "system"}} {
+		book.UUID = "11111111-2222-4333-8444-00000000000" + string(rune('0'+i))
+		if _, err := store.Catalogs().Runbooks.Insert(ctx, book); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		owner, named string // "" names none
+		want         bool
+	}{
+		{"blue", "red", false},
+		{"blue", "11111111-2222-4333-8444-000000000000", false},
+		{"blue", "blue", true},
+		{"blue", "red-public", true},
+		{"blue", "system", true},
+		{"", "red", true},
+		{"blue", "", true}, // the operator's setting
+	} {
+		n := node.Node{Owner: c.owner, DriverInfo: map[string]any{}}
+		if c.named != "" {
+			n.DriverInfo["cleaning_runbook"] = c.named
+		}
+		book, err := e.CleaningRunbook(ctx, n)
+		if err != nil || (book != nil) != c.want {
+			t.Errorf("a node of %q that names %q: %v, %v; want one: %v", c.owner, c.named, book, err, c.want)
+		}
+	}
+}

@@ -97,14 +97,15 @@ func (e *Core) addNeeded(ctx context.Context, n node.Node, need plan.Need, f *pl
 	return err
 }
 
-// CleaningRunbook finds the runbook that plan.CleaningRunbook names; nil for none.
+// CleaningRunbook finds the runbook that plan.CleaningRunbook names; nil for none, and for one that the node may not
+// have.
 func (e *Core) CleaningRunbook(ctx context.Context, n node.Node) (*node.Runbook, error) {
 	ref := plan.CleaningRunbook(n, e.Settings)
 	if ref == "" {
 		return nil, nil //nolint:nilnil // none
 	}
 	book, err := e.Store.Catalogs().Runbooks.Find(ctx, ref)
-	if errors.Is(err, node.ErrNotFound) {
+	if errors.Is(err, node.ErrNotFound) || err == nil && !plan.MayCleanWith(n, book, e.Settings) {
 		return nil, nil //nolint:nilnil // the decision gives the reason
 	}
 	return &book, err
