@@ -148,6 +148,9 @@ func checkProxy(v any) error {
 		return ofJSON("the URL of a proxy", "text")(v)
 	}
 	if !strings.Contains(at, "://") {
+		if strings.Contains(at, "@") { // answers mask passwords in URLs alone
+			return errors.New("has a user but no scheme: write http:// before it, so that the password is masked")
+		}
 		at = "http://" + at
 	}
 	u, err := url.Parse(at)

@@ -71,6 +71,8 @@ func TestCheckKeys(t *testing.T) {
 		{InDriverInfo, "force_persistent_boot_device", "sometimes", "must be Always, Never or Default"},
 		{InDriverInfo, "image_http_proxy", "proxy.example:3128", ""},
 		{InDriverInfo, "image_http_proxy", "", ""},
+		{InDriverInfo, "image_https_proxy", "http://user:secret@proxy.example:3128", ""},
+		{InDriverInfo, "image_https_proxy", "user:secret@proxy.example:3128", "has a user but no scheme"},
 		{InDriverInfo, "image_http_proxy", "socks5://user:secret@proxy", "must be the URL of a proxy"},
 		{InInstanceInfo, "capabilities", `{"boot_mode":"uefi"}`, ""},
 		{InInstanceInfo, "capabilities", true, "instance_info/capabilities must be an object, not true or false"},
