@@ -53,17 +53,29 @@ type Rules struct {
 
 // Allow reports whether a claim may have a host. The host's namespace allows it by a policy, and the claim selects it.
 func (r Rules) Allow(c hostapi.HostClaim, h Candidate) bool {
+	return r.namespaces(c)[h.Namespace] && selects(c, h)
+}
+
+// namespaces are the namespaces whose hosts a claim may have. Each policy is asked once and not once a host: its
+// regular expression takes time.
+func (r Rules) namespaces(c hostapi.HostClaim) map[string]bool {
+	all := map[string]bool{}
+	for _, p := range r.Policies {
+		all[p.Namespace] = all[p.Namespace] || p.Allows(c.Namespace, r.Labels)
+	}
+	return all
+}
+
+func selects(c hostapi.HostClaim, h Candidate) bool {
 	within := c.Spec.HostSelector.InNamespace
-	return (within == "" || within == h.Namespace) && c.Spec.HostSelector.Matches(h.Labels) &&
-		slices.ContainsFunc(r.Policies, func(p hostapi.HostDeployPolicy) bool {
-			return p.Namespace == h.Namespace && p.Allows(c.Namespace, r.Labels)
-		})
+	return (within == "" || within == h.Namespace) && c.Spec.HostSelector.Matches(h.Labels)
 }
 
 // Choose picks a host for a claim among free hosts, of its failure domain if that has any. pick chooses one of n, as in
 // Metal3 at random, so that no host is worn out before the others. ok is false when no host is allowed.
 func (r Rules) Choose(c hostapi.HostClaim, free []Candidate, pick func(n int) int) (chosen Candidate, ok bool) {
-	allowed := slices.DeleteFunc(slices.Clone(free), func(h Candidate) bool { return !r.Allow(c, h) })
+	of := r.namespaces(c)
+	allowed := slices.DeleteFunc(slices.Clone(free), func(h Candidate) bool { return !of[h.Namespace] || !selects(c, h) })
 	if want := c.Spec.FailureDomain; want != "" {
 		near := slices.DeleteFunc(slices.Clone(allowed), func(h Candidate) bool {
 			return h.Labels[hostapi.FailureDomainLabel] != want

@@ -25,6 +25,7 @@ type follower struct {
 	failures failureCounts
 	mu       sync.Mutex
 	awaited  map[string]map[key]bool // documents, by the change that they wait for
+	on       map[key][]string        // awaited, by document
 	during   map[key][]string        // changes during a look that has not ended
 	seen     map[key]string          // documents without their status, in a word: see userChanged
 }
@@ -48,7 +49,7 @@ func changeOf(kind string, k key) string { return kind + " " + k.String() }
 func (r *Reconciler) newFollower(kind string, places int,
 	look func(ctx context.Context, k key) (next, error)) *follower {
 	return &follower{kind: kind, look: look, log: r.Log, now: r.Now, awaited: map[string]map[key]bool{},
-		during: map[key][]string{}, seen: map[key]string{}, queue: newQueue(places, func(key) string { return "" })}
+		on: map[key][]string{}, during: map[key][]string{}, seen: map[key]string{}, queue: newQueue(places, func(key) string { return "" })}
 }
 
 // run looks at documents until ctx ends.
@@ -71,10 +72,13 @@ func (f *follower) lookSafely(ctx context.Context, k key) (again time.Time) {
 	defer f.mu.Unlock()
 	came := f.during[k]
 	delete(f.during, k)
-	for change, all := range f.awaited {
-		if delete(all, k); len(all) == 0 {
+	for _, change := range f.on[k] {
+		if delete(f.awaited[change], k); len(f.awaited[change]) == 0 {
 			delete(f.awaited, change)
 		}
+	}
+	if delete(f.on, k); len(n.on) > 0 {
+		f.on[k] = n.on
 	}
 	for _, change := range n.on {
 		if f.awaited[change] == nil {
