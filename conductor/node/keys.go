@@ -178,7 +178,8 @@ var instanceKeys = []KnownKey{
 	{InInstanceInfo, "display_name", TextKey, "", "deploy", Acted, "Becomes instance_name, for clients before 1.104."},
 	{InInstanceInfo, "hashed_rescue_password", TextKey, "", "rescue", Acted, "Set by a rescue, for the agent."},
 	{InInstanceInfo, "kernel_append_params", KernelLineKey, "", "boot", Acted,
-		"The same as in driver_info, before that one; also for a workload that boots from the network."},
+		"The same as in driver_info, before that one, but not for cleaning and inspection; also for a workload that boots " +
+			"from the network."},
 	{InInstanceInfo, "image_download_source", TextKey, "", "deploy", Unbuilt,
 		"agents fetch images at http(s) URLs themselves, and all others through the conductor; --image-cache has them " +
 			"fetch all through it"},

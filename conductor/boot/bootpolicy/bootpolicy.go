@@ -197,8 +197,15 @@ func (p *Policy) source(ctx context.Context, n node.Node, key, named string) (st
 
 // appended has the kernel parameters of a node: of its instance, else its own, else the conductor's, in Ironic's order.
 // %default% in either stands for the conductor's. An empty text is no parameters.
+//
+// Cleaning and inspection are the owner's, and not the instance's. A lessee writes instance_info, and would have the
+// owner's ramdisk call another conductor, or take an SSH key.
 func (p *Policy) appended(n node.Node) string {
-	for _, own := range []any{n.InstanceInfo["kernel_append_params"], n.DriverInfo["kernel_append_params"]} {
+	of := []any{n.InstanceInfo["kernel_append_params"], n.DriverInfo["kernel_append_params"]}
+	if n.Run != nil && (n.Run.Activity == "clean" || n.Run.Activity == "inspect") {
+		of = of[1:]
+	}
+	for _, own := range of {
 		if line, ok := own.(string); ok {
 			return strings.ReplaceAll(line, "%default%", p.Append)
 		}

@@ -78,8 +78,11 @@ func TestBoot(t *testing.T) {
 	own := booting("clean", "agent.wait_for_heartbeat")
 	own.DriverInfo = map[string]any{"deploy_kernel": "http://h/k", "deploy_ramdisk": "http://h/r",
 		"kernel_append_params": "%default% debug"}
-	instance := own
+	instance := booting("deploy", "agent.wait_for_heartbeat")
+	instance.DriverInfo = own.DriverInfo
 	instance.InstanceInfo = map[string]any{"kernel_append_params": "first %default%"}
+	cleaned := own
+	cleaned.InstanceInfo = instance.InstanceInfo
 	arm := booting("clean", "agent.wait_for_heartbeat")
 	arm.Properties = map[string]any{"cpu_arch": "aarch64"}
 	silent := own
@@ -118,6 +121,10 @@ func TestBoot(t *testing.T) {
 		"an instance's kernel parameters come before the node's": {instance, mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "http://h/r",
 			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 panic=10 first quiet",
+		}},
+		"but not when the machine is cleaned": {cleaned, mac, true, pxe.Boot{
+			Action: pxe.Ramdisk, Kernel: "http://h/k", Initrd: "http://h/r",
+			Cmdline: "ipa-api-url=http://10.0.0.1:6385 BOOTIF=52:54:00:00:00:01 panic=10 quiet debug",
 		}},
 		"no kernel parameters instead of the conductor's": {silent, mac, true, pxe.Boot{
 			Action: pxe.Ramdisk, Kernel: "/images/vmlinuz", Initrd: "/images/initrd",
