@@ -34,7 +34,7 @@ func BootedBy(n *node.Node, mode string) bool {
 	internal[refutedBootMode] = was
 	if caps := capability(n.Properties, "boot_mode"); caps == was && internal[inspectedBootMode] == was {
 		n.Properties = maps.Clone(n.Properties)
-		n.Properties["capabilities"] = node.SetCapability(text(n.Properties, "capabilities"), "boot_mode", mode)
+		n.Properties["capabilities"] = node.SetCapability(capabilityLine(n.Properties), "boot_mode", mode)
 		internal[inspectedBootMode] = mode
 	}
 	n.DriverInternalInfo = internal

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,6 +15,15 @@ func capability(m map[string]any, name string) string {
 		return node.Capability(list, name)
 	}
 	return text(object, name)
+}
+
+// capabilityLine is capabilities as a line of text, to be edited. The node's own are text to Ironic and to schedulers.
+func capabilityLine(m map[string]any) string {
+	line, object := node.ReadCapabilities(m["capabilities"])
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		line = node.SetCapability(line, name, text(object, name))
+	}
+	return line
 }
 
 // wantedCapability returns the value that the instance requests, or else the node.

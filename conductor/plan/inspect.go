@@ -118,7 +118,7 @@ func (d *decision) learn(data agentapi.Inspection) {
 	delete(d.n.DriverInternalInfo, inspectedBootMode)
 	if mode := inv.Boot.CurrentBootMode; mode != "" {
 		d.n.BootMode = mode
-		p["capabilities"] = node.SetCapability(text(p, "capabilities"), "boot_mode", mode)
+		p["capabilities"] = node.SetCapability(capabilityLine(p), "boot_mode", mode)
 	}
 	d.countPCI(data.PCIDevices)
 	d.dirty = true

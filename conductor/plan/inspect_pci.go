@@ -81,7 +81,8 @@ func (d *decision) countPCI(devices []agentapi.PCIDevice) {
 			}
 		}
 	}
-	caps := text(d.n.Properties, "capabilities")
+	was := capabilityLine(d.n.Properties)
+	caps := was
 	for _, a := range aliases {
 		if n := count[a.Name]; n > 0 {
 			caps = node.SetCapability(caps, a.Name, strconv.Itoa(n))
@@ -89,7 +90,7 @@ func (d *decision) countPCI(devices []agentapi.PCIDevice) {
 			caps = node.UnsetCapability(caps, a.Name)
 		}
 	}
-	if caps != text(d.n.Properties, "capabilities") {
+	if caps != was {
 		d.n.Properties["capabilities"] = caps
 	}
 }

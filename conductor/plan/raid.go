@@ -128,5 +128,5 @@ func (d *decision) rootVolume(v map[string]any) {
 	if hint, ok := v["root_device_hint"]; ok {
 		p["root_device"] = hint
 	}
-	p["capabilities"] = node.SetCapability(text(p, "capabilities"), "raid_level", text(v, "raid_level"))
+	p["capabilities"] = node.SetCapability(capabilityLine(p), "raid_level", text(v, "raid_level"))
 }
