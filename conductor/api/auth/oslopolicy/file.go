@@ -225,13 +225,11 @@ func (r *reader) resolve(one *rule) {
 			r.fault(to.line, one.name, unknownRule(to.name, slices.Concat(slices.Collect(maps.Keys(r.rules)), r.Names)))
 			continue
 		}
-		p := &parser{fixed: r.Constants, refer: func(name string) (Check, error) {
-			return (&parser{fixed: r.Constants}).text(helpers[name]) // they refer to helpers without references
-		}}
-		var err error
-		if to.of, err = p.text(text); err != nil {
-			r.fault(to.line, one.name, err)
-		}
+		r.define(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: to.name, Line: to.line},
+			&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Line: to.line})
+		in := r.rules[to.name]
+		r.resolve(in) // the file may have another rule in place of a helper that this one refers to
+		to.of, in.referred = in.is, true
 	}
 }
 

@@ -216,3 +216,22 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestHelpersOfFile: a helper that refers to another helper takes the one of the file.
+func TestHelpersOfFile(t *testing.T) {
+	rules, err := oslopolicy.Parse([]byte("admin_api: role:superadmin\na: rule:is_admin\n"), language())
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := &oslopolicy.Target{Kind: "node"}
+	if got := rules["a"].Eval(root, on); got != oslopolicy.Deny {
+		t.Errorf("an admin has the rule of superadmins: %v", got)
+	}
+	if got := rules["a"].Eval(caller{roles: "superadmin"}, on); got != oslopolicy.Allow {
+		t.Errorf("a superadmin has not: %v", got)
+	}
+	_, err = oslopolicy.Parse([]byte("admin_api: rule:is_admin\na: role:x\n"), language())
+	if err == nil || !strings.Contains(err.Error(), "do not lead back to themselves") {
+		t.Errorf("a circle by way of a helper: %v", err)
+	}
+}
