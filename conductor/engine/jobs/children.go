@@ -44,7 +44,8 @@ func (j *job) childrenStep(ctx context.Context, s node.Step) (any, error) {
 	return nil, errors.Join(failed...)
 }
 
-// children returns the nodes that a step is for: all children, or the named ones. A named node must be a child.
+// children returns the nodes that a step is for: all children, or the named ones. A named node must be a child. All
+// must have the owner of the parent: an owner can change after parent_node was set.
 func (j *job) children(ctx context.Context, named []string) ([]string, error) {
 	nodes, err := j.Store.Nodes(ctx, node.Query{Equal: map[string]string{"parent_node": j.n.UUID}})
 	if err != nil {
@@ -55,11 +56,15 @@ func (j *job) children(ctx context.Context, named []string) ([]string, error) {
 			j.n.UUID)
 	}
 	var all []string
+	foreign := 0 // their UUIDs are not for the parent's owner to know
 	strangers := slices.Clone(named)
 	for _, n := range nodes {
 		called := func(ref string) bool { return ref == n.UUID || ref == n.Name }
 		if len(named) == 0 || slices.ContainsFunc(named, called) {
 			all = append(all, n.UUID)
+			if n.Owner != j.n.Owner {
+				foreign++
+			}
 		}
 		strangers = slices.DeleteFunc(strangers, called)
 	}
@@ -67,6 +72,10 @@ func (j *job) children(ctx context.Context, named []string) ([]string, error) {
 		return nil, node.Refuse(node.Invalid,
 			"%v are no child nodes of node %s: correct limit_child_node_execution, or the parent_node of the children",
 			strangers, j.n.UUID)
+	}
+	if foreign > 0 {
+		return nil, node.Refuse(node.Invalid, "%d child nodes have another owner than node %s: correct their owner or "+
+			"parent_node, or name the others in limit_child_node_execution", foreign, j.n.UUID)
 	}
 	return all, nil
 }

@@ -145,3 +145,33 @@ func TestChildThatCannotBegin(t *testing.T) {
 		}
 	})
 }
+
+// TestChildOfAnotherOwner: a child that has got another owner does no step of its parent. The others do, if they are
+// named.
+func TestChildOfAnotherOwner(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := enginetest.NewBoards(t)
+		b.Start()
+		defer b.Close()
+		parent, children := family(b.World, 2)
+		_, err := b.E.UpdateNode(b.Ctx, children[0], func(n *node.Node) error { n.Owner = "red"; return nil })
+		b.Must(err)
+		step := node.Step{Interface: "power", Step: "power_on"}
+		onChildren(b.World, parent, step)
+		n := b.Settled(parent)
+		if n.ProvisionState != node.CleanFailed || !strings.Contains(n.LastError, "1 child nodes have another owner") {
+			t.Errorf("%s: %q", n.ProvisionState, n.LastError)
+		}
+		for _, child := range children {
+			if is := b.Node(child); is.PowerState == node.PowerOn || is.Child != nil {
+				t.Errorf("a child was given the step: %q %v", is.PowerState, is.Child)
+			}
+		}
+		b.Ask(parent, node.Manage, node.Manageable)
+		step.Children = children[1:]
+		onChildren(b.World, parent, step)
+		if n := b.Settled(parent); n.LastError != "" || b.Node(children[1]).PowerState != node.PowerOn {
+			t.Errorf("the child of the same owner: %s: %q", n.ProvisionState, n.LastError)
+		}
+	})
+}
