@@ -97,8 +97,8 @@ func (e *Core) addNeeded(ctx context.Context, n node.Node, need plan.Need, f *pl
 	return err
 }
 
-// CleaningRunbook finds the runbook that plan.CleaningRunbook names; nil for none, and for one that the node may not
-// have.
+// CleaningRunbook finds the runbook that plan.CleaningRunbook names; nil for none, and for a runbook that the node may
+// not have.
 func (e *Core) CleaningRunbook(ctx context.Context, n node.Node) (*node.Runbook, error) {
 	ref := plan.CleaningRunbook(n, e.Settings)
 	if ref == "" {

@@ -56,8 +56,8 @@ func (r Rules) Allow(c hostapi.HostClaim, h Candidate) bool {
 	return r.namespaces(c)[h.Namespace] && selects(c, h)
 }
 
-// namespaces are the namespaces whose hosts a claim may have. Each policy is asked once and not once a host: its
-// regular expression takes time.
+// namespaces have hosts that a claim may have. Each policy is asked once and not once a host: its regular expression
+// takes time.
 func (r Rules) namespaces(c hostapi.HostClaim) map[string]bool {
 	all := map[string]bool{}
 	for _, p := range r.Policies {
