@@ -54,6 +54,9 @@ func (h *access) permitEach(c *rest.Call, steps []node.Step, on oslopolicy.Targe
 	var denied []string
 	for _, s := range steps {
 		v := h.policy.Step(c.Caller, s.Interface, s.Step, on)
+		if s.Interface == "vendor" {
+			v = min(v, h.vendorRight(c, on))
+		}
 		if v == oslopolicy.Deny || v == oslopolicy.Unknown && !on.Unread {
 			denied = append(denied, fmt.Sprintf("insufficient privileges to execute step %s on interface %s", s.Step,
 				s.Interface))
@@ -63,4 +66,17 @@ func (h *access) permitEach(c *rest.Call, steps []node.Step, on oslopolicy.Targe
 		return nil
 	}
 	return nodeapi.NewFault(http.StatusForbidden, "%s", strings.Join(denied, "; "))
+}
+
+// vendorRight is the verdict on a caller that requests a vendor's step. Such a step is a vendor method, and reaches past
+// every check: an owner or a lessee could become a user of the BMC.
+func (h *access) vendorRight(c *rest.Call, on oslopolicy.Target) oslopolicy.Verdict {
+	rule := h.Rules.Of(http.MethodPost, "/v1/nodes/:node/vendor_passthru", "")
+	switch {
+	case c.Caller == nil, !on.Unread && rule.Allows(c.Caller, on.Owner, on.Lessee):
+		return oslopolicy.Allow
+	case on.Unread && rule.Conceivable(c.Caller):
+		return oslopolicy.Unknown
+	}
+	return oslopolicy.Deny
 }

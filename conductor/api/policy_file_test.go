@@ -123,6 +123,37 @@ func TestStepRules(t *testing.T) {
 	}
 }
 
+// TestVendorSteps: a vendor's step needs the right to vendor methods, in a request, and in a runbook of a project.
+func TestVendorSteps(t *testing.T) {
+	g := newGuardedConductor(t)
+	e := g.estate()
+	g.provision(e.node, "manage")
+	states := "/v1/nodes/" + e.node + "/states/provision"
+	const step = `"interface":"vendor","step":"send_raw","args":{"raw_bytes":"0x00"}`
+	for _, tc := range []struct {
+		who, method, path, body string
+		allowed                 bool
+	}{
+		{"admin ", "PUT", states, `{"target":"clean","clean_steps":[{` + step + `}]}`, true},
+		{"operator ", "PUT", states, `{"target":"clean","clean_steps":[{` + step + `}]}`, false},
+		{"admin " + owner, "PUT", states, `{"target":"clean","clean_steps":[{` + step + `}]}`, false},
+		{"admin " + owner, "POST", "/v1/runbooks", `{"name":"CUSTOM_R","steps":[{` + step + `,"order":1}]}`, false},
+		{"admin ", "POST", "/v1/runbooks", `{"name":"CUSTOM_S","steps":[{` + step + `,"order":1}]}`, true},
+	} {
+		r := g.as(tc.who, tc.method, tc.path, tc.body)
+		denied := r.status == http.StatusForbidden &&
+			strings.Contains(r.text(), "insufficient privileges to execute step send_raw on interface vendor")
+		if denied == tc.allowed {
+			t.Errorf("%s %s %s: %d %s", tc.who, tc.method, tc.body, r.status, r.body)
+		}
+	}
+	g.provision(e.node, "provide")
+	r := g.as("admin "+owner, "PUT", states, `{"target":"active","deploy_steps":[{`+step+`,"priority":9}]}`)
+	if !strings.Contains(r.text(), "step send_raw on interface vendor") {
+		t.Errorf("a deploy: %d %s", r.status, r.body)
+	}
+}
+
 // TestAgentAddress: the address of agents has their endpoints and the versions, the API's has all else.
 func TestAgentAddress(t *testing.T) {
 	reached := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
