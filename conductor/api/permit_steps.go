@@ -68,8 +68,8 @@ func (h *access) permitEach(c *rest.Call, steps []node.Step, on oslopolicy.Targe
 	return nodeapi.NewFault(http.StatusForbidden, "%s", strings.Join(denied, "; "))
 }
 
-// vendorRight is the verdict on a caller that requests a vendor's step. Such a step is a vendor method, and reaches past
-// every check: an owner or a lessee could become a user of the BMC.
+// vendorRight is the verdict on a caller that requests a vendor's step. Such a step is a vendor method, and reaches
+// past every check: an owner or a lessee could become a user of the BMC.
 func (h *access) vendorRight(c *rest.Call, on oslopolicy.Target) oslopolicy.Verdict {
 	rule := h.Rules.Of(http.MethodPost, "/v1/nodes/:node/vendor_passthru", "")
 	switch {

@@ -53,8 +53,8 @@ func CleaningRunbook(n node.Node, s Settings) string {
 }
 
 // MayCleanWith reports whether a node may be cleaned with the runbook that CleaningRunbook names. A node that names its
-// own runbook may have one of its owner, of the system, or a public one: with others, the owner of a node would use, and
-// learn of, the runbooks of other projects.
+// own runbook may have one of its owner, of the system, or a public one: with others, the owner of a node would use
+// the runbooks of other projects, and learn of them.
 func MayCleanWith(n node.Node, book node.Runbook, s Settings) bool {
 	own := s.Cleaning.FromNode && n.DriverInfo[cleaningRunbook] != nil
 	return !own || n.Owner == "" || book.Owner == "" || book.Public || book.Owner == n.Owner

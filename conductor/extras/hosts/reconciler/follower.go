@@ -49,7 +49,8 @@ func changeOf(kind string, k key) string { return kind + " " + k.String() }
 func (r *Reconciler) newFollower(kind string, places int,
 	look func(ctx context.Context, k key) (next, error)) *follower {
 	return &follower{kind: kind, look: look, log: r.Log, now: r.Now, awaited: map[string]map[key]bool{},
-		on: map[key][]string{}, during: map[key][]string{}, seen: map[key]string{}, queue: newQueue(places, func(key) string { return "" })}
+		on: map[key][]string{}, during: map[key][]string{}, seen: map[key]string{},
+		queue: newQueue(places, func(key) string { return "" })}
 }
 
 // run looks at documents until ctx ends.
