@@ -144,7 +144,7 @@ func (p *parser) check(word string) (Check, error) {
 		return nil, fmt.Errorf("expected a check without a call to another server, found %q: the conductor decides alone",
 			word)
 	case kind == "rule" && len(match) > maxName:
-		return nil, fmt.Errorf("expected rule:NAME with at most %d bytes, found one that begins with %.30q", maxName, word)
+		return nil, fmt.Errorf("expected rule:NAME with at most %d bytes, found the word %.30q (cut)", maxName, word)
 	case kind == "rule":
 		return p.refer(match)
 	}
