@@ -31,14 +31,15 @@ func (e *Hardware) CallVendor(ctx context.Context, ref, httpMethod, method strin
 		return nil, false, err
 	}
 	vendor, err := core.Extension[core.Vendor](n, bmc, "vendor", "vendor")
-	i := -1
+	var all []node.VendorMethod
 	if err == nil {
-		i = slices.IndexFunc(vendor.VendorMethods(), func(m node.VendorMethod) bool { return m.Name == method })
+		all = vendor.VendorMethods()
 	}
+	i := slices.IndexFunc(all, func(m node.VendorMethod) bool { return m.Name == method })
 	if i < 0 {
 		return nil, false, node.Refuse(node.Invalid, "No handler for method %s", method)
 	}
-	m := vendor.VendorMethods()[i]
+	m := all[i]
 	if !slices.Contains(m.HTTPMethods, httpMethod) {
 		return nil, false, node.Refuse(node.Invalid, "The method %s does not support HTTP %s", method, httpMethod)
 	}
