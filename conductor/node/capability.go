@@ -9,8 +9,8 @@ import (
 // Capabilities are written "a:1,b:2", in the properties of a node and in the requirements of an instance. They are
 // edited as text, so that entries of other tools stay as they are.
 
-// ReadCapabilities reads a key capabilities. object is nil for the form "a:1,b:2", which is the list then. Nova sends an
-// object as text.
+// ReadCapabilities reads a key capabilities. object is nil for the form "a:1,b:2", which is the list then. Nova sends
+// an object as text.
 func ReadCapabilities(v any) (list string, object map[string]any) {
 	list, ok := v.(string)
 	if !ok {

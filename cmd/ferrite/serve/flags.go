@@ -365,7 +365,8 @@ func (c *Config) bootFlags(s *settings) {
 			"`ARCHITECTURE=KERNEL,INITRAMFS`; repeat the flag, or separate by ; in the environment")
 	s.textVar(&c.MediaURL, "media-url", "",
 		"`URL` by which BMCs reach the images of virtual drives, such as http://192.0.2.1:7080 (default: the boot service's)",
-		orZero(bound[string]{node.IsBaseURL, ": expected an http(s) URL without user and query, such as http://192.0.2.1:7080"}))
+		orZero(bound[string]{node.IsBaseURL,
+			": expected an http(s) URL without user and query, such as http://192.0.2.1:7080"}))
 	s.StringVar(&c.MediaLoaders, "media-loaders", "",
 		"`folder` of the boot loaders of such images (default: loaders, beside --ramdisk-kernel, made by: ferrite ramdisk "+
 			"build)")

@@ -114,7 +114,8 @@ func listVar[T any](s *settings, at *T, name string, entries *[]string, parse fu
 }
 
 // eachVar declares a list of texts, each of which must meet a condition; say is behind a refused list.
-func (s *settings) eachVar(at *[]string, name string, otherwise []string, help string, met func(string) bool, say string) {
+func (s *settings) eachVar(at *[]string, name string, otherwise []string, help string, met func(string) bool,
+	say string) {
 	s.StringSliceVar(at, name, otherwise, help)
 	bounded(s, at, name, []bound[[]string]{{func(all []string) bool {
 		return !slices.ContainsFunc(all, func(one string) bool { return !met(one) })

@@ -33,7 +33,8 @@ func answersAt(ctx context.Context, dialer dial.Dialer, at netip.AddrPort) bool 
 	ctx, cancel := context.WithTimeout(ctx, answersTimeout)
 	defer cancel()
 	transport := &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true,
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, CipherSuites: tlspolicy.Suites()}}
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10,
+			CipherSuites: tlspolicy.Suites()}}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport,
 		// An unknown machine has named the address, and is not to lead to others.
