@@ -89,15 +89,28 @@ func (o *operator) life(ctx context.Context, b *bed) (err error) {
 	}
 	defer func() { err = errors.Join(err, done()) }()
 	m, i, asked := s.Machines[0], image(s, b.tiny, b.tiny.Raw), time.Now()
+	mark := filepath.Join(b.dir, "reported") // made when the system of the image has reported
 	cmd := s.Network.Command(ctx, o.program, "-test.v", "-test.run", "^TestLife$", "-test.timeout", "40m")
 	cmd.Dir = b.dir
 	cmd.Env = append(os.Environ(), "IRONIC_ENDPOINT="+s.URL+"/v1/", "METAL3_AUTH_ROOT_DIR="+b.dir,
 		"LIFE_BMC=redfish+"+m.URL+"/redfish/v1/Systems/1", "LIFE_MAC="+m.Spec().NICs[0].MAC, "LIFE_USER="+m.Username,
 		"LIFE_PASSWORD="+m.Password, "LIFE_IMAGE="+i.URL, "LIFE_SHA256="+i.SHA256, "LIFE_EVENTS="+s.PhoneHomeURL,
-		"LIFE_USER_DATA=#cloud-config\nphone_home:\n  url: "+s.PhoneHomeURL+"\n")
+		"LIFE_REPORTED="+mark, "LIFE_USER_DATA=#cloud-config\nphone_home:\n  url: "+s.PhoneHomeURL+"\n")
 	var out, log bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &log
+	waiting, cancel := context.WithCancel(ctx)
+	reported := make(chan error, 1)
+	go func() {
+		_, err := s.WaitPhoneHome(waiting, func(r lab.Report) bool {
+			return r.Time.After(asked) && r.Form.Get("image") == b.tiny.ID
+		})
+		if err == nil {
+			err = os.WriteFile(mark, nil, 0o600)
+		}
+		reported <- err
+	}()
 	err = cmd.Run()
+	cancel()
 	if err := os.WriteFile(filepath.Join(b.dir, "operator.log"), log.Bytes(), 0o600); err != nil {
 		return err
 	}
@@ -105,12 +118,7 @@ func (o *operator) life(ctx context.Context, b *bed) (err error) {
 		return fmt.Errorf("the operator: %w\n%s", err, out.Bytes())
 	}
 	o.passed = len(regexp.MustCompile(`(?m)^ +--- PASS: TestLife/`).FindAll(out.Bytes(), -1))
-	report, cancel := context.WithTimeout(ctx, time.Minute) // it came before the machine was taken back
-	defer cancel()
-	_, err = s.WaitPhoneHome(report, func(r lab.Report) bool {
-		return r.Time.After(asked) && r.Form.Get("image") == b.tiny.ID
-	})
-	if err != nil {
+	if err := <-reported; err != nil {
 		return fmt.Errorf("the system of the image did not report: %w", err)
 	}
 	return nil

@@ -238,6 +238,10 @@ func provision(t *testing.T, w *world) {
 	if h := w.becomes(t, metal3.StateProvisioned); !h.Status.PoweredOn || h.Status.Provisioning.Image.URL == "" {
 		t.Errorf("provisioned, the host is %+v", h.Status)
 	}
+	w.until(t, func(*metal3.BareMetalHost) bool {
+		_, err := os.Stat(os.Getenv("LIFE_REPORTED"))
+		return err == nil
+	})
 }
 
 func subscribe(t *testing.T, w *world) {
